@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+
+internal import Synchronization
+
+// The short way in: for a command without tags, key, retry and the like that has to wait, where
+// nothing else follows from it. It goes to the same place that ``SlotState/accept`` would give it;
+// where anything is to be decided, that decides.
+
+extension SlotState {
+  /// Takes a command in if it only has to be put at the end of its priority.
+  ///
+  /// - Parameters:
+  ///   - now: the time, which may lag by ``Platform/coarseTolerance``.
+  ///   - evicted: receives the work of the command that had to make room.
+  /// - Returns: its index; nil when there is more to think about.
+  @inline(__always)
+  mutating func acceptPlain(
+    _ work: UnmanagedWork, _ priority: CommandPriority, timeToLive: Int64?, limit: Int?,
+    at now: Int64, _ evicted: inout UnmanagedWork?
+  ) -> UInt32? {
+    let wake = queue.nextWake
+    let deadline = deadline(timeToLive, at: now)
+    // Nothing is due, and nothing is so any sooner by this one.
+    guard !isClosed, !isObserved, now.saturatingAdd(Platform.coarseTolerance) < wake,
+      deadline >= armedWake
+    else { return nil }
+    if claim.count > 0, priority > claim.priority || deadline < wake { return nil }
+    var isInTransit = false
+    // There may be fewer, if some of a claim have started: what is in transit then need not be.
+    if queue.waiting >= limit ?? settings.limit {
+      if isBeingDelivered() {
+        guard transit.enter() else { return nil }
+        isInTransit = true
+      } else {
+        guard let victim = plainVictim(of: priority) else { return nil }
+        isInTransit = queue.node(victim).pointee.isInTransit
+        ends.append(queue.node(victim).pointee.sequence, .overflow)
+        counts.addDropped(.overflow)
+        evicted = queue.remove(victim)
+      }
+    }
+    counts.accepted += 1
+    let index = makeNode(
+      work, priority, at: now, deadline: deadline, isOwnDeadline: timeToLive != nil,
+      isInTransit: isInTransit)
+    queue.insertPlain(index)
+    return index
+  }
+
+  /// Which command goes for one of the given priority, where nothing can be delivered and nothing
+  /// else follows from its end.
+  @inline(__always)
+  private mutating func plainVictim(of priority: CommandPriority) -> UInt32? {
+    // What is registered here or above has been looked at where nothing is registered here.
+    guard !isOpen || isLaneAsync || registrations.isEmpty, claim.count == 0, !hasWatchers,
+      roomWaiters.isEmpty, settings.overflow == .dropOldest, let victim = queue.victim
+    else { return nil }
+    let node = queue.node(victim)
+    return node.pointee.details == nil && node.pointee.priority <= priority ? victim : nil
+  }
+
+  /// Whether commands are being delivered, or certainly can be as soon as the main actor comes.
+  @inline(__always)
+  private mutating func isBeingDelivered() -> Bool {
+    // What is claimed has a handler.
+    if claim.count > 0 { return true }
+    guard isOpen, !isLaneAsync, let entry = registrations.last else { return false }
+    return entry.isOwned || WeakPeek.isAlive(entry.pointer)
+  }
+}
+
+extension SlotStorage {
+  /// Takes a command in the short way; nil when that cannot be.
+  @inline(__always)
+  func acceptPlain(
+    _ work: UnmanagedWork, _ priority: CommandPriority, timeToLive: Int64?, limit: Int?,
+    onMain: Bool
+  ) -> Acceptance? {
+    let isStamped = clock.isSystem && timeToLive == nil && Platform.isCoarseClockCheap
+    let reading = isStamped ? StampClock.Reading.now : nil
+    let now = isStamped ? 0 : clock.now
+    let hasParent = directory.pointee.parent != nil
+    let mayRun = onMain && !isLaneBusy
+    var id: CommandID?
+    var evicted: UnmanagedWork?
+    let needsHop = lock.withLock { state in
+      if state.registrations.isEmpty {
+        // Ancestors may have to be asked, or it may have to be said why it waits.
+        guard !hasParent, state.hasNamedOtherType || !state.isUnexplained(directory) else {
+          return false
+        }
+      } else if mayRun, state.isOpen {
+        return false
+      }
+      var now = now
+      if let reading {
+        guard state.settings.timeToLive >= StampClock.leastTimeToLive else { return false }
+        // It may lag behind a time that was read exactly.
+        now = max(state.stamps.time(reading), state.time)
+      }
+      guard
+        let index = state.acceptPlain(
+          work, priority, timeToLive: timeToLive, limit: limit, at: now, &evicted)
+      else { return false }
+      state.time = max(state.time, now)
+      id = state.id(index)
+      hot.withdraw()
+      return !onMain && state.askForHop()
+    }
+    guard let id else { return nil }
+    evicted?.end(.overflow, feature: featureName)
+    if needsHop { core.postHop(self) }
+    return Acceptance(outcome: .waiting, id: id)
+  }
+}
+
+extension SlotState {
+  /// Whether a wait has not been looked into since there are other registrations.
+  @inline(__always)
+  fileprivate func isUnexplained(_ directory: UnsafeMutablePointer<SlotDirectory>) -> Bool {
+    explainedVersion != directory.registrationVersion
+  }
+}
