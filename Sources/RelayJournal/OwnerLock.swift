@@ -4,13 +4,20 @@
 final class OwnerLock: Sendable {
   private let file: OpenFile
   private let fileSystem: FileSystem
+  private let isHeld: Bool
 
-  private init(_ file: OpenFile, _ fileSystem: FileSystem) {
+  private init(_ file: OpenFile, _ fileSystem: FileSystem, isHeld: Bool) {
     self.file = file
     self.fileSystem = fileSystem
+    self.isHeld = isHeld
   }
 
-  deinit { fileSystem.close(file) }
+  deinit {
+    // Closing alone would not do: a child process that is just being started has the file as well,
+    // until it becomes another program, and the lock would stay for as long.
+    if isHeld { try? fileSystem.unlock(file) }
+    fileSystem.close(file)
+  }
 
   enum Taking {
     case taken(OwnerLock)
@@ -23,10 +30,15 @@ final class OwnerLock: Sendable {
     // Whoever erases a journal removes the file: then there is a new one to lock.
     for _ in 0..<8 {
       let file = try directory.open(JournalFormat.lockName, .creating)
-      let lock = OwnerLock(file, fileSystem)
-      guard try fileSystem.lock(file) else {
-        return .locked(process: lock.process())
+      let isFree: Bool
+      do throws(JournalError) {
+        isFree = try fileSystem.lock(file)
+      } catch {
+        fileSystem.close(file)
+        throw error
       }
+      let lock = OwnerLock(file, fileSystem, isHeld: isFree)
+      guard isFree else { return .locked(process: lock.process()) }
       let there = try fileSystem.statusOfPath(directory[JournalFormat.lockName])
       if try there?.identity == fileSystem.status(file).identity {
         lock.sign()
@@ -45,7 +57,7 @@ final class OwnerLock: Sendable {
   /// The process that wrote its id last.
   static func process(_ directory: JournalDirectory) -> Int32? {
     guard let file = try? directory.open(JournalFormat.lockName, .reading) else { return nil }
-    return OwnerLock(file, directory.fileSystem).process()
+    return OwnerLock(file, directory.fileSystem, isHeld: false).process()
   }
 
   private func process() -> Int32? {

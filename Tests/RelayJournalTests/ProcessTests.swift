@@ -168,6 +168,30 @@ import Testing
           == ["mine", "mine too"] + (1...5).map { "theirs \($0)" })
     }
 
+    /// What a process that is being started has for a moment: all open files of its parent.
+    @Test func aCopyOfTheFileThatAStartingProcessHasDoesNotKeepTheLock() throws {
+      try withTemporaryDirectory { path in
+        let journal = try #require(Journal.open(path).journal)
+        var lock = stat()
+        try #require(stat(path + "/owner.lock", &lock) == 0)
+        let copies = (0..<1_024 as Range<Int32>).compactMap { descriptor -> Int32? in
+          var status = stat()
+          guard fstat(descriptor, &status) == 0, status.st_ino == lock.st_ino,
+            status.st_dev == lock.st_dev
+          else { return nil }
+          return dup(descriptor)
+        }
+        defer { for copy in copies { close(copy) } }
+        try #require(!copies.isEmpty)
+        try journal.suspend()
+        #expect(journal.resume().outcome == .empty)
+        journal.close()
+        let again = Journal.open(path)
+        #expect(again.journal != nil, "\(again.outcome)")
+        again.journal?.close()
+      }
+    }
+
     @Test func aSuspendedOwnerGivesItToAnotherProcess() async throws {
       let path = try directory()
       defer { remove(path) }
