@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import Synchronization
+
 /// An event before it has a number: what the state machine knows of it.
 struct EventDraft {
   var content: EventContent
@@ -137,5 +139,37 @@ final class EventOrigin: Sendable {
     self.slot = slot
     self.scope = scope
     self.feature = feature
+  }
+}
+
+/// Where an origin is kept that is made when it is needed first: most places have no events.
+///
+/// Safe: an origin is kept from the first time on that it is asked for until the place goes.
+struct EventOriginPlace: ~Copyable {
+  private let place = Atomic<UnsafeMutableRawPointer?>(nil)
+
+  deinit {
+    if let origin = place.load(ordering: .acquiring) {
+      Unmanaged<EventOrigin>.fromOpaque(origin).release()
+    }
+  }
+
+  @inline(__always)
+  borrowing func origin(_ make: () -> EventOrigin) -> EventOrigin {
+    if let origin = place.load(ordering: .acquiring) {
+      return Unmanaged<EventOrigin>.fromOpaque(origin).takeUnretainedValue()
+    }
+    return keep(make())
+  }
+
+  /// Of two that are made at once the first one is kept.
+  @inline(never)
+  private borrowing func keep(_ origin: EventOrigin) -> EventOrigin {
+    let new = Unmanaged.passRetained(origin)
+    let (isKept, other) = place.compareExchange(
+      expected: nil, desired: new.toOpaque(), ordering: .acquiringAndReleasing)
+    if isKept { return origin }
+    new.release()
+    return Unmanaged<EventOrigin>.fromOpaque(other!).takeUnretainedValue()
   }
 }

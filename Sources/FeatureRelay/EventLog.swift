@@ -76,6 +76,9 @@ final class EventLog: Sendable {
     }
   }
 
+  /// The relay's number and scope.
+  let relay: UInt32
+  let scope: String
   private let state: Lock<State>
   private let order = EventOrder()
   /// The state's audience, for the holder of the token. A former one is only let go of by the
@@ -83,7 +86,9 @@ final class EventLog: Sendable {
   private let audience: Atomic<Unmanaged<EventAudience>>
   private let isWatchedNow = Atomic<Bool>(false)
 
-  init() {
+  init(relay: UInt32 = 0, scope: String = "") {
+    self.relay = relay
+    self.scope = scope
     let state = State()
     audience = Atomic(.passUnretained(state.audience))
     self.state = Lock(state)
@@ -97,7 +102,7 @@ final class EventLog: Sendable {
 
 // MARK: Taking down
 
-extension EventLog {
+extension EventLog: EventRecorder {
   /// Makes a place where events come from.
   func origin(
     relay: UInt32, slot: UInt32 = 0, scope: String, feature: String? = nil
@@ -107,8 +112,13 @@ extension EventLog {
     return origin
   }
 
+  /// Makes a place for one of the relay's features.
+  func origin(slot: UInt32, feature key: UInt) -> EventOrigin {
+    origin(relay: relay, slot: slot, scope: scope, feature: "\(FeatureKey.type(key))")
+  }
+
   /// Takes an event down. Under a slot's or the relay's lock.
-  func append(_ draft: EventDraft, from origin: EventOrigin, at time: Int64) {
+  func record(_ draft: EventDraft, from origin: EventOrigin, at time: Int64) {
     state.withLock { state in
       guard !state.isFinished else { return }
       let isSeen = !state.audience.isEmpty
@@ -123,7 +133,7 @@ extension EventLog {
     }
   }
 
-  func append(_ status: CommandStatus, slot: UInt32, sequence: UInt64) {
+  func record(_ status: CommandStatus, of sequence: UInt64, slot: UInt32) {
     state.withLock { state in
       guard state.watchers[WatchKey(slot: slot, sequence: sequence)] != nil else { return }
       state.items.append(.status(status, slot: slot, sequence: sequence))

@@ -31,17 +31,13 @@ final class RelayCore: @unchecked Sendable {
 
   private static let lastNumber = Atomic<UInt32>(0)
 
-  let number: UInt32
-  let scope: String
   let configuration: RelayConfiguration
   let parent: RelayCore?
-  let clock: RelayClock
-  let log = EventLog()
+  /// What the slots have in common.
+  let shared: SlotShared
   let tape = CommandTapePlace()
-  private let origin: EventOrigin
-  let transit: TransitCount
-  /// Where the direct path finds the table.
-  let directory: UnsafeMutablePointer<SlotDirectory>
+  /// Where the relay's own events come from: made for the first of them.
+  private let originPlace = EventOriginPlace()
   private let structure = Lock(Structure())
   private let hop = Lock(Hop())
   /// Kept for the turn that delivers what is in transit. Safe: set once, before the relay is
@@ -54,16 +50,17 @@ final class RelayCore: @unchecked Sendable {
     scope: String, configuration: RelayConfiguration, parent: RelayCore?,
     store: DurableStore? = nil
   ) {
-    number = Self.lastNumber.add(1, ordering: .relaxed).newValue
-    self.scope = scope
-    origin = log.origin(relay: number, scope: scope)
     self.configuration = configuration
-    clock = configuration.clock
     self.parent = parent
-    transit = TransitCount(limit: configuration.transitLimit)
-    directory = .allocate(capacity: 1)
+    let directory = UnsafeMutablePointer<SlotDirectory>.allocate(capacity: 1)
     directory.initialize(
       to: SlotDirectory(table: SlotTable.make(capacity: 8), parent: parent?.directory))
+    shared = SlotShared(
+      clock: configuration.clock,
+      log: EventLog(
+        relay: Self.lastNumber.add(1, ordering: .relaxed).newValue, scope: scope),
+      directory: directory, transit: TransitCount(limit: configuration.transitLimit),
+      settings: SlotSettings(configuration, nil))
     if let store {
       structure.withLock { $0.store = store }
       store.core = self
@@ -83,6 +80,13 @@ final class RelayCore: @unchecked Sendable {
     directory.deallocate()
   }
 
+  var number: UInt32 { log.relay }
+  var scope: String { log.scope }
+  var clock: RelayClock { shared.clock }
+  var log: EventLog { shared.log }
+  var transit: TransitCount { shared.transit }
+  /// Where the direct path finds the table.
+  var directory: UnsafeMutablePointer<SlotDirectory> { shared.directory }
 }
 
 // MARK: Slots
@@ -365,20 +369,16 @@ extension RelayCore {
 
 // MARK: Events
 
-extension RelayCore: EventRecorder {
+extension RelayCore {
   /// Whether nothing may go past the slots' queues, since somebody looks.
   var isObserved: Bool { log.isWatched || tape.current != nil }
 
-  func record(_ event: EventDraft, from origin: EventOrigin, at time: Int64) {
-    log.append(event, from: origin, at: time)
-  }
-
-  func record(_ status: CommandStatus, of sequence: UInt64, slot: UInt32) {
-    log.append(status, slot: slot, sequence: sequence)
+  private var origin: EventOrigin {
+    originPlace.origin { log.origin(relay: number, scope: scope) }
   }
 
   func record(_ kind: RelayEvent.Kind) {
-    log.append(
+    log.record(
       EventDraft(kind: kind), from: origin, at: clock.now)
   }
 

@@ -27,6 +27,9 @@ struct Slot: ~Copyable {
   /// nothing registered here.
   let inherits: Atomic<Bool>
 
+  /// The slot's place among those of its relay.
+  let number: UInt32
+
   /// Four times the number of direct deliveries; bit 0 is set while the lane is busy, bit 1 while
   /// it is so for a direct one. Written on the main actor only.
   ///
@@ -36,11 +39,15 @@ struct Slot: ~Copyable {
 
   let storage: Unmanaged<SlotStorage>
 
-  init(key: UInt, storage: Unmanaged<SlotStorage>) {
+  /// Where the slot's events come from: made for the first of them, or when its name is asked for.
+  let origin = EventOriginPlace()
+
+  init(key: UInt, number: UInt32, storage: Unmanaged<SlotStorage>) {
     self.key = key
     direct = Atomic(nil)
     observed = Atomic(nil)
     inherits = Atomic(false)
+    self.number = number
     lane = Atomic(0)
     self.storage = storage
   }
@@ -62,6 +69,11 @@ extension UnsafeMutablePointer<Slot> {
   /// Whether a command of this slot, or one that borrows its lane, runs. Exact on the main actor
   /// only.
   var isLaneBusy: Bool { pointee.lane.load(ordering: .relaxed) & 1 == 1 }
+
+  /// Where the slot's events come from.
+  func origin(_ recorder: any EventRecorder) -> EventOrigin {
+    pointee.origin.origin { recorder.origin(slot: pointee.number, feature: pointee.key) }
+  }
 }
 
 /// One registration as the direct path sees it: this header, and behind it the cell that holds the

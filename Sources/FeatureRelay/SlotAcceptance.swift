@@ -88,6 +88,7 @@ extension SlotState {
   mutating func makeNode(
     _ command: inout IncomingCommand, at now: Int64, isInTransit: Bool
   ) -> UInt32 {
+    makeBacklogIfNeeded()
     // Taken out here only.
     let index = makeNode(
       command.work.take()!, command.priority, at: now,
@@ -114,11 +115,13 @@ extension SlotState {
     _ work: UnmanagedWork, _ priority: CommandPriority, at now: Int64, deadline: Int64,
     isOwnDeadline: Bool, isInTransit: Bool
   ) -> UInt32 {
-    lastSequence += 1
-    let index = queue.allocate()
-    let node = queue.node(index)
+    // Read once: whatever is written could be what says where the backlog is.
+    let backlog = backlog
+    backlog.pointee.lastSequence += 1
+    let index = backlog.pointee.queue.allocate()
+    let node = backlog.pointee.queue.node(index)
     node.pointee.work = work
-    node.pointee.sequence = lastSequence
+    node.pointee.sequence = backlog.pointee.lastSequence
     node.pointee.acceptedAt = now
     node.pointee.deadline = deadline
     node.pointee.attempt = 0
@@ -128,8 +131,8 @@ extension SlotState {
     node.pointee.isInTransit = isInTransit
     // The default only changes with the settings: then deadlines may go back once, and the heap
     // takes them.
-    node.pointee.expiresInOrder = !isOwnDeadline && deadline >= lastDeadline
-    if node.pointee.expiresInOrder, deadline != .max { lastDeadline = deadline }
+    node.pointee.expiresInOrder = !isOwnDeadline && deadline >= backlog.pointee.lastDeadline
+    if node.pointee.expiresInOrder, deadline != .max { backlog.pointee.lastDeadline = deadline }
     return index
   }
 

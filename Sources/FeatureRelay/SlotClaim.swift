@@ -53,13 +53,15 @@ extension SlotState {
   /// - Returns: how many commands have left the transit to the main actor.
   mutating func settleClaim(started: Int) -> Int {
     var leftTransit = 0
+    // Its own: there were commands.
+    let backlog = backlog
     if started > 0 {
       ends.append(queue.node(claim.running).pointee.sequence, nil)
       _ = queue.remove(claim.running)
       // What was claimed stands at the front: whatever would change that withdraws the claim
       // first.
       queue.removeFirst(started - 1, of: claim.priority) { node in
-        ends.append(node.pointee.sequence, nil)
+        backlog.pointee.ends.append(node.pointee.sequence, nil)
         if node.pointee.isInTransit { leftTransit += 1 }
       }
       counts.delivered += UInt64(started)
@@ -103,7 +105,7 @@ extension SlotStorage {
       leftTransit = settleClaim(&state)
       return body(&state)
     }
-    if leftTransit > 0 { core.transit.leave(leftTransit) }
+    if leftTransit > 0 { shared.transit.leave(leftTransit) }
     return result
   }
 

@@ -109,6 +109,7 @@ extension SlotState {
     return (head, ())
   }
 
+  @inline(__always)
   private func isDue(_ index: UInt32) -> Bool {
     queue.node(index).pointee.details == nil
       || queue.node(index).pointee.details?.notBefore == 0
@@ -351,6 +352,7 @@ extension SlotState {
 
 extension SlotState {
   /// Whether the main actor would find something to do here by itself.
+  @inline(__always)
   private var hasSomethingToDeliver: Bool {
     guard isOpen, asyncLane == nil, !isLent, !isTaskPosted, !registrations.isEmpty,
       let head = queue.head

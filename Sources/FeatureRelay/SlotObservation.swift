@@ -40,12 +40,13 @@ struct Observation: ~Copyable {
   }
 
   /// Takes the events for a run on a registration.
-  mutating func take(_ entry: UnsafeMutableRawPointer, _ origin: EventOrigin) -> (
-    RelayEvent, RelayEvent
-  ) {
+  @inline(__always)
+  mutating func take(
+    _ entry: UnsafeMutableRawPointer, _ origin: @autoclosure () -> EventOrigin
+  ) -> (RelayEvent, RelayEvent) {
     if entry != self.entry {
       self.entry = entry
-      started.pointee = Self.start(on: entry, origin)
+      started.pointee = Self.start(on: entry, origin())
     }
     isShowing = true
     return (event.move(), started.move())
@@ -164,7 +165,7 @@ extension SlotStorage {
     state.directFailures.append(UInt64(lane >> 2) + 1)
     state.counts.addDropped(.failed)
     for kind in [RelayEvent.Kind.failed(error), .dropped(.failed)] {
-      core.record(
+      log.record(
         EventDraft(kind: kind, command: event.subject.started), from: origin, at: state.time)
     }
     tellFollowers(.dropped(.failed), event)
@@ -178,7 +179,7 @@ extension SlotStorage {
   /// Where a command is in its life. Under the lock.
   func status(of id: CommandID, _ state: borrowing SlotState) -> CommandStatus? {
     guard let number = id.directNumber else { return state.status(id) }
-    guard id.relay == origin.relay, id.slot == self.number else { return nil }
+    guard id.relay == log.relay, id.slot == self.number else { return nil }
     let lane = hot.pointee.lane.load(ordering: .acquiring)
     let ended = UInt64(lane >> 2)
     if number > ended { return number == ended + 1 && lane & 2 == 2 ? .running : nil }
@@ -197,7 +198,7 @@ extension SlotStorage {
   /// Under the lock.
   private func tellFollowers(_ status: CommandStatus, _ event: RelayEvent) {
     hot.pointee.isFollowed.store(false, ordering: .relaxed)
-    core.record(status, of: event.subject.sequence, slot: number)
+    log.record(status, of: event.subject.sequence, slot: number)
   }
 }
 

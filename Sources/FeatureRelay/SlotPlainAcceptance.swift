@@ -79,6 +79,7 @@ extension SlotStorage {
     let isStamped = clock.isSystem && timeToLive == nil && Platform.isCoarseClockCheap
     let reading = isStamped ? StampClock.Reading.now : nil
     let now = isStamped ? 0 : clock.now
+    let directory = directory
     let hasParent = directory.pointee.parent != nil
     let mayRun = onMain && !isLaneBusy
     var id: CommandID?
@@ -92,6 +93,7 @@ extension SlotStorage {
       } else if mayRun, state.isOpen {
         return false
       }
+      state.makeBacklogIfNeeded()
       var now = now
       if let reading {
         guard state.settings.timeToLive >= StampClock.leastTimeToLive else { return false }

@@ -43,7 +43,7 @@ extension SlotStorage {
     let onMain = MainQueue.isCurrent
     let isHigh = update(onMain: onMain) { state, effects in
       state.push(entry, &effects)
-      return state.registrations.count >= state.sweepsAt
+      return state.registrations.count >= Int(state.sweepsAt)
     }
     if isHigh { sweep(onMain: onMain) }
     becameDeliverable(onMain: onMain)
@@ -66,7 +66,7 @@ extension SlotStorage {
       let buried = state.registrations.filter { dead.contains($0.id) }
       state.registrations.removeAll { dead.contains($0.id) }
       for entry in buried { state.bury(entry) }
-      state.sweepsAt = max(SlotState.smallStack, 2 * state.registrations.count)
+      state.sweepsAt = UInt32(max(SlotState.smallStack, 2 * state.registrations.count))
     }
   }
 
@@ -129,8 +129,7 @@ extension SlotStorage {
     update(onMain: MainQueue.isCurrent) { state, effects in
       state.settings = SlotSettings(core.configuration, configuration)
       if state.queue.waiting < state.settings.limit {
-        effects.resume(state.roomWaiters)
-        state.roomWaiters = []
+        state.resumeRoomWaiters(&effects)
       }
     }
     // The relay's gate may not matter any more, to an ancestor's handler or to descendants either.

@@ -100,6 +100,7 @@ extension SlotState {
     _ command: RestoredCommand, _ work: UnmanagedWork, _ durable: DurableState,
     _ policy: CommandPolicy, at now: Int64, _ effects: inout SlotEffects
   ) {
+    makeBacklogIfNeeded()
     counts.revived += 1
     time = max(time, now)
     lastSequence += 1
@@ -121,6 +122,7 @@ extension SlotState {
       executionLimit: policy.executionLimit?.nanoseconds)
     details.durable = durable
     details.order = order
+    makeBacklogIfNeeded()
     let index = queue.allocate()
     let node = queue.node(index)
     node.pointee.work = work

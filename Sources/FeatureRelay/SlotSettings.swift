@@ -2,22 +2,30 @@
 
 /// The settings of one slot: the relay's, with the feature's laid over them.
 struct SlotSettings {
-  var limit: Int
-  var timeToLive: Int64
-  var overflow: OverflowRule
-  var retry: RetryPolicy
-  /// Whether ``retry`` is to drop: asked often, and comparing costs.
-  var dropsFailures: Bool
-  var ignoresRelayGate: Bool
-  var seed: UInt64
+  private final class Retry: Sendable {
+    let policy: RetryPolicy
+    init(_ policy: RetryPolicy) { self.policy = policy }
+  }
+
+  let limit: Int
+  let timeToLive: Int64
+  let overflow: OverflowRule
+  let ignoresRelayGate: Bool
+  let seed: UInt64
+  /// Nil where failures are dropped, as most are: it is asked often, and long.
+  private let otherRetry: Retry?
+
+  var retry: RetryPolicy { otherRetry?.policy ?? .drop }
+  /// Whether ``retry`` is to drop.
+  var dropsFailures: Bool { otherRetry == nil }
 
   init(_ relay: RelayConfiguration, _ feature: FeatureConfiguration?) {
     seed = relay.seed ?? .random(in: 0...UInt64.max)
     limit = feature?.limit ?? relay.limit
     timeToLive = (feature?.timeToLive ?? relay.timeToLive).nanoseconds
     overflow = feature?.overflow ?? relay.overflow
-    retry = feature?.retry ?? relay.retry
-    dropsFailures = retry == .drop
+    let retry = feature?.retry ?? relay.retry
+    otherRetry = retry == .drop ? nil : Retry(retry)
     ignoresRelayGate = feature?.ignoresRelayGate ?? false
   }
 }

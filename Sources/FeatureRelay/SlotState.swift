@@ -14,34 +14,28 @@ struct SlotState: ~Copyable {
   /// So many registrations may stand there without anybody looking whether their handlers live.
   static let smallStack = 8
 
-  let relayNumber: UInt32
-  let slotNumber: UInt32
-  let origin: EventOrigin
-  var featureName: String { origin.featureName }
-  let recorder: any EventRecorder
-  let transit: TransitCount
-
+  /// What the direct path reads, and who the slot is.
+  let hot: UnsafeMutablePointer<Slot>
+  /// What the slot has in common with others of its relay, with its own settings.
+  private(set) var shared: SlotShared
+  /// Everything that only a slot with commands has (``SlotBacklog``).
+  var backlog = SlotBacklog.empty
   var registrations: [RegistrationEntry] = []
   /// No longer registered, perhaps still in the main actor's hands.
   var retired: [RegistrationEntry] = []
+  /// The last time that was heard of: what events happened at.
+  var time = Int64.min
   /// With so many registrations it is time to look for dead handlers further down.
-  var sweepsAt = SlotState.smallStack
-  var queue = CommandQueue()
-  var counts = RelayCounts()
-  var ends = CommandEnds()
-  var directFailures = DirectFailures()
-  var uniqueKeys = UniqueKeys()
-  var settings: SlotSettings
-  /// Reasons for which the feature's own gate is closed.
-  var gateReasons: [String] = []
+  var sweepsAt = UInt32(SlotState.smallStack)
+  // Flags, and last: what stands behind them in memory fills the gap.
+  /// Whether the backlog is the slot's own.
+  var ownsBacklog = false
   var isRelayGateClosed = false
   var isClosed = false
   /// What lies in the journal is being read, and comes first.
   var isHeld = false
   /// Somebody sees the relay's events, so that nothing may go past them.
   var isObserved = false
-  /// Keeps what is dispatched, for the kit for tests; nil in production.
-  var tape: CommandTape?
   /// The main actor has been asked to come.
   var isHopPosted = false
   /// It has come and delivers: what comes from elsewhere need not ask it again.
@@ -50,56 +44,39 @@ struct SlotState: ~Copyable {
   var isTaskPosted = false
   /// A child's command waits for this slot's lane.
   var isLaneWanted = false
-  /// Asynchronous commands that run, by their sequence number.
-  var runs: [UInt64: AsyncRun] = [:]
-  /// The one of them that holds the lane.
-  var asyncLane: UInt64?
-  /// A synchronous command that ran when the slot was emptied: it may finish, and does not come
-  /// again.
-  var emptiedRun: UInt64?
   /// A child's command holds this slot's lane.
   var isLent = false
-  /// The attempt of that command, where it is an asynchronous one.
-  var lentRun: ObjectIdentifier?
-  /// The next time at which the clock will call.
-  var armedWake = Int64.max
-  /// All times at which it will, the next one last: another one is only asked for when it is
-  /// earlier than all of them.
-  var plannedWakes: [Int64] = []
-  var claim = Claim()
-  var stamps = StampClock()
-  var lastSequence: UInt64 = 0
-  var lastDeadline = Int64.min
-  var roomWaiters: [SlotEffects.RoomWaiter] = []
   var hasWatchers = false
-  /// The state of all registrations when a wait was last looked into.
-  var explainedVersion = UInt64.max
-  /// Whether a handler under another type was named; once is enough.
-  var hasNamedOtherType = false
-  var jitter: SplitMix
-  /// The last time that was heard of: what events happened at.
-  var time = Int64.min
 
-  init(
-    relayNumber: UInt32, slotNumber: UInt32, origin: EventOrigin, settings: SlotSettings,
-    recorder: any EventRecorder, transit: TransitCount
-  ) {
-    self.relayNumber = relayNumber
-    self.slotNumber = slotNumber
-    self.origin = origin
-    self.settings = settings
-    self.recorder = recorder
-    self.transit = transit
-    jitter = SplitMix(seed: settings.seed &+ UInt64(slotNumber))
+  init(hot: UnsafeMutablePointer<Slot>, shared: SlotShared) {
+    self.hot = hot
+    self.shared = shared
   }
+
+  deinit {
+    guard ownsBacklog else { return }
+    backlog.deinitialize(count: 1)
+    backlog.deallocate()
+  }
+
+  var settings: SlotSettings {
+    get { shared.settings }
+    set { shared = shared.with(newValue) }
+  }
+  var recorder: any EventRecorder { shared.recorder }
+  var transit: TransitCount { shared.transit }
+  var origin: EventOrigin { hot.origin(shared.recorder) }
+  var featureName: String { origin.featureName }
 
   /// Whether every gate of this slot is open. A closed relay's gates still stand in the way of its
   /// children; its being closed does not: they are served from further up.
+  @inline(__always)
   var areGatesOpen: Bool {
     gateReasons.isEmpty && (!isRelayGateClosed || settings.ignoresRelayGate)
   }
 
   /// Whether this slot delivers.
+  @inline(__always)
   var isOpen: Bool { !isClosed && !isHeld && areGatesOpen }
 
   /// Whether an asynchronous command has the lane.
@@ -107,6 +84,7 @@ struct SlotState: ~Copyable {
 
   /// Whether a command need not go through the queue (I1). While somebody looks it goes with events
   /// (``Slot/observed``), otherwise without (``Slot/direct``).
+  @inline(__always)
   var isClear: Bool {
     isOpen && queue.hasNothingReady && retired.isEmpty && !isLaneWanted && settings.dropsFailures
       && tape == nil
@@ -121,6 +99,8 @@ struct SlotState: ~Copyable {
 
 /// Takes down what happens, in order. Called under a slot's lock: it keeps things and calls nobody.
 protocol EventRecorder: AnyObject, Sendable {
+  /// Makes a place for a feature that events come from.
+  func origin(slot: UInt32, feature key: UInt) -> EventOrigin
   /// Takes an event down if somebody looks, or if it is a problem.
   func record(_ event: EventDraft, from origin: EventOrigin, at time: Int64)
   /// Takes down that a watched command has another status.
@@ -241,14 +221,22 @@ extension SlotState {
       drop(run.id.index, reason, &effects)
       effects.abandon(run)
     }
+    for entry in registrations + retired { entry.pointer.header.pointee.isEmptied = true }
+    retired += registrations
+    registrations = []
+    // There is nothing else to empty, and no reason to make room for it.
+    guard ownsBacklog else { return }
     runs = [:]
     asyncLane = nil
     emptiedRun = queue.runningCommands.first.map { queue.node($0).pointee.sequence }
-    for entry in registrations + retired { entry.pointer.header.pointee.isEmptied = true }
     uniqueKeys = UniqueKeys()
-    retired += registrations
-    registrations = []
     explainedVersion = .max
+    resumeRoomWaiters(&effects)
+  }
+
+  /// There is room, or nothing to wait for any more.
+  mutating func resumeRoomWaiters(_ effects: inout SlotEffects) {
+    guard !roomWaiters.isEmpty else { return }
     effects.resume(roomWaiters)
     roomWaiters = []
   }

@@ -12,55 +12,41 @@ internal import Synchronization
 final class SlotStorage: @unchecked Sendable {
   let core: RelayCore
   // Of the core's, which is referenced weakly as well: each look at it costs a slow retain.
-  let clock: RelayClock
   let log: EventLog
-  let directory: UnsafeMutablePointer<SlotDirectory>
-  let number: UInt32
-  let key: UInt
-  let origin: EventOrigin
-  var featureName: String { origin.featureName }
   let hot: UnsafeMutablePointer<Slot>
+  /// What few slots have of the main actor's.
+  nonisolated(unsafe) var mainPart: UnsafeMutablePointer<SlotMainPart>?
   /// Use ``withState(_:)`` or ``update(onMain:postsHop:_:)``: the state may have to be brought up to
   /// date first.
   let lock: Lock<SlotState>
-  /// Children's slots whose commands wait for this slot's lane.
-  nonisolated(unsafe) var laneWaiters: [SlotStorage] = []
-  nonisolated(unsafe) var isWakingLaneWaiters = false
-  /// The task whose first turn is to come, and the relay, which it keeps until then.
-  nonisolated(unsafe) var postedTask: Task<Void, Never>?
-  nonisolated(unsafe) var postedRelay: Relay?
-  /// The direct delivery that was begun last while somebody looked.
-  nonisolated(unsafe) var observation: UnsafeMutablePointer<Observation>?
-  /// In whose ``laneWaiters`` this slot stands: an ancestor's.
-  nonisolated(unsafe) weak var awaitedLender: SlotStorage?
-  var isWaitingForLane: Bool { awaitedLender != nil }
+
+  /// What the slots have in common; its settings are the relay's.
+  var shared: SlotShared { core.shared }
+  var clock: RelayClock { shared.clock }
+  var directory: UnsafeMutablePointer<SlotDirectory> { shared.directory }
+  var number: UInt32 { hot.pointee.number }
+  var key: UInt { hot.pointee.key }
+  var origin: EventOrigin { hot.origin(log) }
+  var featureName: String { origin.featureName }
 
   init(core: RelayCore, number: UInt32, key: UInt, isRelayGateClosed: Bool, isClosed: Bool) {
     self.core = core
-    clock = core.clock
     log = core.log
-    directory = core.directory
-    self.number = number
-    self.key = key
-    origin = core.log.origin(
-      relay: core.number, slot: number, scope: core.scope, feature: "\(FeatureKey.type(key))")
     hot = .allocate(capacity: 1)
-    var state = SlotState(
-      relayNumber: core.number, slotNumber: number, origin: origin,
-      settings: SlotSettings(core.configuration, nil), recorder: core, transit: core.transit)
+    var state = SlotState(hot: hot, shared: core.shared)
     state.isRelayGateClosed = isRelayGateClosed
     state.isObserved = core.isObserved
-    state.tape = core.tape.current
     state.isClosed = isClosed
     lock = Lock(state)
-    hot.initialize(to: Slot(key: key, storage: .passUnretained(self)))
+    hot.initialize(to: Slot(key: key, number: number, storage: .passUnretained(self)))
+    if let tape = core.tape.current { lock.withLock { $0.tape = tape } }
   }
 
   deinit {
     hot.deinitialize(count: 1)
     hot.deallocate()
-    observation?.deinitialize(count: 1)
-    observation?.deallocate()
+    mainPart?.deinitialize(count: 1)
+    mainPart?.deallocate()
   }
 
   /// Whether a command of this slot, or one that borrows its lane, runs. Exact on the main actor
@@ -143,7 +129,7 @@ final class SlotStorage: @unchecked Sendable {
   func perform(_ effects: consuming SlotEffects, onMain: Bool) {
     if effects.needsHop { core.postHop(self) }
     if effects.wakeAt != .max { scheduleWake(at: effects.wakeAt) }
-    if effects.leftTransit > 0 { core.transit.leave(effects.leftTransit) }
+    if effects.leftTransit > 0 { shared.transit.leave(effects.leftTransit) }
     if effects.hasMore { performForeign(effects, onMain: onMain) }
     log.handOut()
   }

@@ -26,6 +26,10 @@ private final class EndRecorder: EventRecorder {
 
   let ends = Mutex(Ends())
 
+  func origin(slot: UInt32, feature key: UInt) -> EventOrigin {
+    EventOrigin(relay: 1, slot: slot, scope: "slot", feature: "SlotFeature")
+  }
+
   func record(_ event: EventDraft, from origin: EventOrigin, at time: Int64) {
     guard let id = event.command.id(from: origin) else { return }
     ends.withLock { ends in
@@ -60,6 +64,8 @@ struct SlotStateTests {
     var seen: [String: Int] = [:]
     let recorder: EndRecorder
     let transit: TransitCount
+    /// Whose slot it is, as far as the state machine looks at that.
+    let relay = Relay(scope: "slot")
     let tags = (0..<3).map { _ in CommandTag() }
 
     init(seed: UInt64, isObserved: Bool) throws {
@@ -68,10 +74,12 @@ struct SlotStateTests {
       transit = TransitCount(limit: 5)
       let configuration = try RelayConfiguration(
         limit: 6, timeToLive: .limited(.nanoseconds(200)), seed: seed)
+      let core = relay.core
       state = SlotState(
-        relayNumber: 1, slotNumber: 0,
-        origin: EventOrigin(relay: 1, slot: 0, scope: "slot", feature: "SlotFeature"),
-        settings: SlotSettings(configuration, nil), recorder: recorder, transit: transit)
+        hot: core.slot(FeatureKey.of((any SlotFeature).self)).hot,
+        shared: SlotShared(
+          clock: core.clock, log: core.log, recorder: recorder, directory: core.directory,
+          transit: transit, settings: SlotSettings(configuration, nil)))
       state.isObserved = isObserved
     }
 
@@ -342,6 +350,7 @@ extension SlotStateTests.Machine {
       complain("I2: something can be delivered and nobody was asked to come")
     }
     if state.queue.nextWake < state.armedWake { complain("a wake-up was not planned") }
+    if !state.ownsBacklog, counts != RelayCounts() { complain("the common backlog was changed") }
     // I3.
     recorder.ends.withLock { ends in
       if let text = ends.problem, problem == nil { problem = "I3: \(text)" }
