@@ -24,6 +24,7 @@ enum Thresholds {
     ("replay", "replay, without captures", 0),
     ("replay-capture", "replay, with a number", 0),
     ("replay-typed", "replay, typed", 0),
+    ("cancel", "cancelled by tag, one of ten", 0),
     ("off-main", "from another thread, without captures", 0),
     ("off-main-capture", "from another thread, with a number", 1),
   ]
@@ -48,6 +49,7 @@ enum Thresholds {
     ("replay", "replay, without captures", 414),
     ("replay-capture", "replay, with a number", 644),
     ("replay-typed", "replay, typed", 802),
+    ("cancel", "cancelled by tag, one of ten", 342),
   ]
 
   /// Whether the instruction counts are those of this compiler and processor; elsewhere they are only shown.
