@@ -304,6 +304,34 @@ extension CommandQueue {
     }
   }
 
+  /// Moves the ``victim`` to the end of its priority and of the list by deadline, for another command
+  /// that gets its node.
+  ///
+  /// - Returns: its index; nil where it cannot be done in place: it has another priority or details,
+  ///   or the two are not first and last by their deadlines.
+  @inline(__always)
+  mutating func moveFirstToEnd(of priority: CommandPriority, deadline: Int64) -> UInt32? {
+    guard delayed.bitmap == 0, ready.isLowest(priority) else { return nil }
+    let index = ready[priority].head
+    let node = node(index)
+    guard node.pointee.details == nil, node.pointee.expiresInOrder else { return nil }
+    if node.pointee.deadline != .max {
+      guard deadline != .max, toExpire.head == index else { return nil }
+      let next = node.pointee.nextToExpire
+      if next != CommandNode.none {
+        self.node(next).pointee.previousToExpire = CommandNode.none
+        self.node(toExpire.tail).pointee.nextToExpire = index
+        node.pointee.previousToExpire = toExpire.tail
+        node.pointee.nextToExpire = CommandNode.none
+        toExpire = List(head: next, tail: index)
+      }
+    } else if deadline != .max {
+      return nil
+    }
+    ready.moveFirstToEnd(of: priority, in: slab)
+    return index
+  }
+
   /// Moves what gave way, and is due, to the end of its priority.
   ///
   /// - Parameter last: the order of what was accepted last; from now on it stands behind that.

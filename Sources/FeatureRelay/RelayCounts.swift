@@ -45,6 +45,7 @@ public struct RelayCounts: Hashable, Sendable, Codable {
     droppedByReason.isEmpty ? 0 : droppedByReason[Int(reason.rawValue)]
   }
 
+  @inline(__always)
   mutating func addDropped(_ reason: DropReason, _ count: UInt64 = 1) {
     if droppedByReason.isEmpty {
       droppedByReason = Array(repeating: 0, count: DropReason.allCases.count + 1)
