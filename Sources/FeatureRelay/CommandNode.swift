@@ -28,6 +28,8 @@ struct CommandNode {
   var nextToExpire = none
   /// Place in the heap of wake-ups.
   var heapIndex = none
+  /// Which tags it has (``TagIndex``).
+  var tags = TagIndex.none
   var attempt: UInt16 = 0
   var priority = CommandPriority.normal
   var state = State.free
@@ -43,7 +45,6 @@ struct CommandNode {
 
 /// What only some commands have.
 final class CommandDetails {
-  var tags: [CommandTag]
   var uniqueness: Uniqueness?
   var retry: RetryPolicy?
   var executionLimit: Int64?
@@ -56,8 +57,7 @@ final class CommandDetails {
   /// What a durable command has beside all this.
   var durable: DurableState?
 
-  init(tags: [CommandTag], uniqueness: Uniqueness?, retry: RetryPolicy?, executionLimit: Int64?) {
-    self.tags = tags
+  init(uniqueness: Uniqueness?, retry: RetryPolicy?, executionLimit: Int64?) {
     self.uniqueness = uniqueness
     self.retry = retry
     self.executionLimit = executionLimit

@@ -56,6 +56,12 @@ struct CommandQueue: ~Copyable {
     return node.pointee.state != .free && node.pointee.sequence == sequence
   }
 
+  /// Whether a command waits or runs there.
+  @inline(__always)
+  func isLive(_ index: UInt32) -> Bool {
+    index < slab.capacity && node(index).pointee.state != .free
+  }
+
   /// Whether nothing stands in a list of its priority; what gave way does not count.
   var hasNothingReady: Bool { ready.bitmap == 0 }
 }
@@ -68,15 +74,12 @@ extension CommandQueue {
   mutating func allocate() -> UInt32 { slab.allocate() }
 
   /// Puts a node that has been filled in at the end of its priority.
-  mutating func insert(_ index: UInt32) {
+  mutating func insert(_ index: UInt32, tags: [CommandTag] = []) {
     insertPlain(index)
-    let node = node(index)
-    if node.pointee.details != nil, let tags = node.pointee.details?.tags, !tags.isEmpty {
-      tagged.add(tags, TagIndex.Entry(index: index, sequence: node.pointee.sequence), in: slab)
-    }
+    if !tags.isEmpty { tagged.add(tags, to: index, in: slab) }
   }
 
-  /// The same for a node without details.
+  /// The same for a node without tags.
   @inline(__always)
   mutating func insertPlain(_ index: UInt32) {
     let node = node(index)
@@ -94,9 +97,9 @@ extension CommandQueue {
 
   /// Puts a node that has been filled in where a ready command of the same priority stands, right
   /// before it.
-  mutating func insert(_ index: UInt32, before other: UInt32) {
+  mutating func insert(_ index: UInt32, before other: UInt32, tags: [CommandTag] = []) {
     let node = node(index)
-    insert(index)
+    insert(index, tags: tags)
     ready.remove(index, from: node.pointee.priority, in: slab)
     ready.insert(index, before: other, in: node.pointee.priority, in: slab)
   }
@@ -140,9 +143,13 @@ extension CommandQueue {
   }
 
   /// Puts a node that has been filled in where its order says. Constant where that is in front.
-  mutating func insertInOrder(_ index: UInt32) {
+  mutating func insertInOrder(_ index: UInt32, tags: [CommandTag]) {
     let place = follower(of: index)
-    if place == CommandNode.none { insert(index) } else { insert(index, before: place) }
+    if place == CommandNode.none {
+      insert(index, tags: tags)
+    } else {
+      insert(index, before: place, tags: tags)
+    }
   }
 
   /// Lets a running command give way until the given time.
@@ -171,8 +178,38 @@ extension CommandQueue {
     if node.pointee.heapIndex != CommandNode.none { removeWake(index) }
     let work = node.pointee.work.take()
     slab.free(index)
-    if waiting == 0, running == 0, slab.capacity > 1_024 { shrink() }
+    giveBackMemory()
     return work
+  }
+
+  /// The same for one of many commands that wait and have no details: ``giveBackMemory()`` is called
+  /// after the last one.
+  @inline(__always)
+  mutating func removePlain(_ index: UInt32) -> UnmanagedWork {
+    let node = node(index)
+    unlinkWaiting(index)
+    if node.pointee.heapIndex != CommandNode.none { removeWake(index) }
+    // A waiting command has its work.
+    let work = node.pointee.work.take()!
+    slab.free(index)
+    return work
+  }
+
+  /// Looks at the neighbours of waiting commands that are to be taken out: memory that nobody has
+  /// looked at for long then answers for many at once, where one after the other would wait.
+  func look(atNeighboursOf indices: ArraySlice<UInt32>) {
+    for index in indices where isLive(index) && node(index).pointee.state == .ready {
+      let (before, after) = (node(index).pointee.previous, node(index).pointee.next)
+      precondition(
+        (before == CommandNode.none || node(before).pointee.next == index)
+          && (after == CommandNode.none || node(after).pointee.previous == index),
+        "FeatureRelay: a waiting command's neighbours do not know it.")
+    }
+  }
+
+  @inline(__always)
+  mutating func giveBackMemory() {
+    if waiting == 0, running == 0, slab.capacity > 1_024 { shrink() }
   }
 
   /// Frees the nodes of the first commands of a priority, which somebody else has the work of: at
@@ -211,6 +248,7 @@ extension CommandQueue {
     tagged = TagIndex()
   }
 
+  @inline(__always)
   private mutating func unlinkWaiting(_ index: UInt32) {
     let node = node(index)
     waiting -= 1
@@ -266,6 +304,34 @@ extension CommandQueue {
     }
   }
 
+  /// Moves the ``victim`` to the end of its priority and of the list by deadline, for another command
+  /// that gets its node.
+  ///
+  /// - Returns: its index; nil where it cannot be done in place: it has another priority or details,
+  ///   or the two are not first and last by their deadlines.
+  @inline(__always)
+  mutating func moveFirstToEnd(of priority: CommandPriority, deadline: Int64) -> UInt32? {
+    guard delayed.bitmap == 0, ready.isLowest(priority) else { return nil }
+    let index = ready[priority].head
+    let node = node(index)
+    guard node.pointee.details == nil, node.pointee.expiresInOrder else { return nil }
+    if node.pointee.deadline != .max {
+      guard deadline != .max, toExpire.head == index else { return nil }
+      let next = node.pointee.nextToExpire
+      if next != CommandNode.none {
+        self.node(next).pointee.previousToExpire = CommandNode.none
+        self.node(toExpire.tail).pointee.nextToExpire = index
+        node.pointee.previousToExpire = toExpire.tail
+        node.pointee.nextToExpire = CommandNode.none
+        toExpire = List(head: next, tail: index)
+      }
+    } else if deadline != .max {
+      return nil
+    }
+    ready.moveFirstToEnd(of: priority, in: slab)
+    return index
+  }
+
   /// Moves what gave way, and is due, to the end of its priority.
   ///
   /// - Parameter last: the order of what was accepted last; from now on it stands behind that.
@@ -306,9 +372,12 @@ extension CommandQueue {
     (0..<slab.capacity).first { node($0).pointee.state != .free && isMeant(node($0).pointee) }
   }
 
+  /// What a command was dispatched with.
+  func tags(of index: UInt32) -> [CommandTag] { tagged.tags(of: index, in: slab) }
+
   /// What waits or runs under a tag, in the order of acceptance.
   func commands(tagged tag: CommandTag) -> [UInt32] { tagged.commands(tag, in: slab) }
 
-  /// How many entries the index of tags has, those of ended commands included.
-  var taggedCount: Int { tagged.count }
+  /// How many entries and lists the index of tags has, those of ended commands included.
+  var taggedCount: (entries: Int, lists: Int) { (tagged.count, tagged.listCount) }
 }

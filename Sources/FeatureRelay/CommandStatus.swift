@@ -37,6 +37,7 @@ struct CommandEnds {
   private var ends: [(sequence: UInt64, reason: DropReason?)] = []
   private var oldest = 0
 
+  @inline(__always)
   mutating func append(_ sequence: UInt64, _ reason: DropReason?) {
     if ends.count < Self.remembered {
       ends.append((sequence, reason))

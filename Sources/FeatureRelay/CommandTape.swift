@@ -103,33 +103,35 @@ package final class CommandTape: Sendable {
 
 extension CommandTape {
   func accepted(
-    _ id: CommandID, _ node: UnsafeMutablePointer<CommandNode>, feature: String, at time: Int64
+    _ id: CommandID, _ node: UnsafeMutablePointer<CommandNode>, tags: [CommandTag],
+    feature: String, at time: Int64
   ) {
     append(
       Entry(
         id: id, feature: feature, content: node.pointee.work?.content,
-        priority: node.pointee.priority, tags: node.pointee.details?.tags ?? [],
+        priority: node.pointee.priority, tags: tags,
         time: .nanoseconds(time), restoredOrder: nil, status: .waiting))
   }
 
   func restored(
-    _ id: CommandID, _ node: UnsafeMutablePointer<CommandNode>, feature: String, at time: Int64
+    _ id: CommandID, _ node: UnsafeMutablePointer<CommandNode>, tags: [CommandTag],
+    feature: String, at time: Int64
   ) {
     append(
       Entry(
         id: id, feature: feature, content: node.pointee.work?.content,
-        priority: node.pointee.priority, tags: node.pointee.details?.tags ?? [],
+        priority: node.pointee.priority, tags: tags,
         time: .nanoseconds(time), restoredOrder: node.pointee.order, status: .waiting))
   }
 
   func refused(
     _ reason: RefusalReason, _ work: UnmanagedWork?, _ priority: CommandPriority,
-    _ details: CommandDetails?, feature: String, at time: Int64
+    tags: [CommandTag], feature: String, at time: Int64
   ) {
     append(
       Entry(
         id: nil, feature: feature, content: work?.content, priority: priority,
-        tags: details?.tags ?? [], time: .nanoseconds(time), restoredOrder: nil,
+        tags: tags, time: .nanoseconds(time), restoredOrder: nil,
         status: .refused(reason)))
   }
 

@@ -107,7 +107,7 @@ extension SlotStorage {
             type: type, priority: priority ?? declaration.policy.priority)),
         from: origin, at: state.time)
       state.tape?.refused(
-        reason, nil, priority ?? declaration.policy.priority, nil, feature: featureName,
+        reason, nil, priority ?? declaration.policy.priority, tags: [], feature: featureName,
         at: state.time)
       return Acceptance(outcome: .refused(reason))
     }

@@ -7,7 +7,8 @@ struct IncomingCommand: ~Copyable {
   let type: any QueuedWork.Type
   var isAsync: Bool
   var priority: CommandPriority
-  /// Tags, key, retry and the like; most commands have none.
+  let tags: [CommandTag]
+  /// Key, retry and the like; most commands have none.
   let details: CommandDetails?
   var timeToLive: Int64?
   var limit: Int?
@@ -25,11 +26,12 @@ struct IncomingCommand: ~Copyable {
     type = work.type
     self.isAsync = isAsync
     self.priority = priority
-    if tags.isEmpty, uniqueness == nil, executionLimit == nil, retry == nil {
+    self.tags = tags
+    if uniqueness == nil, executionLimit == nil, retry == nil {
       details = nil
     } else {
       details = CommandDetails(
-        tags: tags, uniqueness: uniqueness, retry: retry, executionLimit: executionLimit)
+        uniqueness: uniqueness, retry: retry, executionLimit: executionLimit)
     }
     self.timeToLive = timeToLive
     isConcurrent = false

@@ -50,7 +50,7 @@ struct ClosureWork<F, Result>: QueuedWork {
 
   @usableFromInline
   static func destroy(_ words: UnsafeMutableRawPointer) {
-    words.assumingMemoryBound(to: ClosureWords.self).deinitialize(count: 1)
+    words.assumingMemoryBound(to: ClosureWords.self).pointee.context?.release()
   }
 }
 
@@ -60,7 +60,7 @@ struct ClosureWork<F, Result>: QueuedWork {
 /// go of it as an object is what letting go of the closure does. `ClosureWork` has no other field.
 private struct ClosureWords {
   let function: UInt
-  let context: AnyObject?
+  let context: Unmanaged<AnyObject>?
 }
 
 @usableFromInline

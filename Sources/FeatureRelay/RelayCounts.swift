@@ -45,11 +45,12 @@ public struct RelayCounts: Hashable, Sendable, Codable {
     droppedByReason.isEmpty ? 0 : droppedByReason[Int(reason.rawValue)]
   }
 
-  mutating func addDropped(_ reason: DropReason) {
+  @inline(__always)
+  mutating func addDropped(_ reason: DropReason, _ count: UInt64 = 1) {
     if droppedByReason.isEmpty {
       droppedByReason = Array(repeating: 0, count: DropReason.allCases.count + 1)
     }
-    droppedByReason[Int(reason.rawValue)] += 1
+    droppedByReason[Int(reason.rawValue)] += count
   }
 
   mutating func addRefused(_ reason: RefusalReason) {

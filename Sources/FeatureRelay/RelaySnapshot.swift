@@ -157,7 +157,7 @@ extension SlotState {
     return RelaySnapshot.Command(
       id: id(index), type: type?.commandType.map { "\($0)" }, priority: node.pointee.priority,
       age: .nanoseconds(max(0, now - node.pointee.acceptedAt)),
-      attempts: Int(node.pointee.attempt), tags: node.pointee.details?.tags ?? [])
+      attempts: Int(node.pointee.attempt), tags: queue.tags(of: index))
   }
 }
 

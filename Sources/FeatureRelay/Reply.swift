@@ -129,6 +129,7 @@ struct RequestWork<F>: QueuedWork {
   @usableFromInline let question: (any Sendable)?
 
   @usableFromInline static var isAsync: Bool { true }
+  @usableFromInline static var isAwaited: Bool { true }
 
   @inlinable init(_ reply: Reply, question: (any Sendable)? = nil, _ body: @escaping Body) {
     self.reply = reply

@@ -70,11 +70,12 @@ extension SlotState {
     }
     counts.accepted += 1
     let index = makeNode(&command, at: now, isInTransit: isInTransit)
-    place(index, insteadOf: replaced, &effects)
+    place(index, tags: command.tags, insteadOf: replaced, &effects)
     let id = id(index)
     if let uniqueness = command.details?.uniqueness { uniqueKeys.take(uniqueness.key, for: id) }
     if isObserved { record(.accepted, index) }
-    tape?.accepted(id, queue.node(index), feature: featureName, at: time)
+    tape?.accepted(
+      id, queue.node(index), tags: command.tags, feature: featureName, at: time)
     return .accepted(id)
   }
 
@@ -129,6 +130,7 @@ extension SlotState {
     node.pointee.isAsync = false
     node.pointee.isConcurrent = false
     node.pointee.isInTransit = isInTransit
+    node.pointee.tags = TagIndex.none
     // The default only changes with the settings: then deadlines may go back once, and the heap
     // takes them.
     node.pointee.expiresInOrder = !isOwnDeadline && deadline >= backlog.pointee.lastDeadline
@@ -138,19 +140,20 @@ extension SlotState {
 
   /// Puts a new command at its priority's end, or where the one stands that it replaces.
   private mutating func place(
-    _ index: UInt32, insteadOf replaced: UInt32?, _ effects: inout SlotEffects
+    _ index: UInt32, tags: [CommandTag], insteadOf replaced: UInt32?,
+    _ effects: inout SlotEffects
   ) {
     guard let replaced else {
-      queue.insert(index)
+      queue.insert(index, tags: tags)
       return
     }
     let old = queue.node(replaced)
     if old.pointee.state == .ready, old.pointee.priority == queue.node(index).pointee.priority {
       queue.node(index).pointee.details?.order = old.pointee.order
       takePlace(of: replaced, for: index)
-      queue.insert(index, before: replaced)
+      queue.insert(index, before: replaced, tags: tags)
     } else {
-      queue.insert(index)
+      queue.insert(index, tags: tags)
     }
     drop(replaced, .coalesced, &effects)
   }
@@ -167,7 +170,7 @@ extension SlotState {
         from: origin, at: time)
     }
     tape?.refused(
-      reason, command.work, command.priority, command.details, feature: featureName, at: time)
+      reason, command.work, command.priority, tags: command.tags, feature: featureName, at: time)
     return .refused(reason)
   }
 

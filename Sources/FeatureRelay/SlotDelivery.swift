@@ -263,8 +263,7 @@ extension SlotState {
       let delay = backoff.delay(afterAttempt: Int(node.pointee.attempt), random: random)
     else { return false }
     if node.pointee.details == nil {
-      node.pointee.details = CommandDetails(
-        tags: [], uniqueness: nil, retry: nil, executionLimit: nil)
+      node.pointee.details = CommandDetails(uniqueness: nil, retry: nil, executionLimit: nil)
     }
     node.pointee.work = work
     counts.retried += 1
@@ -333,7 +332,7 @@ extension SlotState {
     time = max(time, now)
     counts.accepted += 1
     let index = makeNode(&command, at: now, isInTransit: false)
-    queue.insert(index)
+    queue.insert(index, tags: command.tags)
     // It has just been put there.
     let work = queue.node(index).pointee.work.take()!
     queue.start(index)

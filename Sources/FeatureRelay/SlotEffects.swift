@@ -77,11 +77,20 @@ struct SlotEffects: ~Copyable {
   mutating func end(_ work: UnmanagedWork?, _ reason: DropReason) {
     guard let work else { return }
     isQuiet = false
-    if firstEnded == nil {
+    if firstEnded == nil, moreEnded.isEmpty {
       firstEnded = Ended(work: work, reason: reason)
     } else {
       makeRare().moreEnded.append(Ended(work: work, reason: reason))
     }
+  }
+
+  /// Takes over commands that ended one after the other; the array is empty then.
+  mutating func end(_ ended: inout [Ended]) {
+    guard !ended.isEmpty else { return }
+    isQuiet = false
+    let rare = makeRare()
+    if rare.moreEnded.isEmpty { swap(&rare.moreEnded, &ended) } else { rare.moreEnded += ended }
+    ended.removeAll()
   }
 
   /// Lets go of a handler that was looked at: the reference may be the last one.

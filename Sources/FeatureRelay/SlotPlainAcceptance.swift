@@ -32,11 +32,8 @@ extension SlotState {
         guard transit.enter() else { return nil }
         isInTransit = true
       } else {
-        guard let victim = plainVictim(of: priority) else { return nil }
-        isInTransit = queue.node(victim).pointee.isInTransit
-        ends.append(queue.node(victim).pointee.sequence, .overflow)
-        counts.addDropped(.overflow)
-        evicted = queue.remove(victim)
+        return acceptFull(
+          work, priority, at: now, deadline: deadline, isOwnDeadline: timeToLive != nil, &evicted)
       }
     }
     counts.accepted += 1
@@ -47,16 +44,55 @@ extension SlotState {
     return index
   }
 
-  /// Which command goes for one of the given priority, where nothing can be delivered and nothing
-  /// else follows from its end.
-  @inline(__always)
-  private mutating func plainVictim(of priority: CommandPriority) -> UInt32? {
-    // What is registered here or above has been looked at where nothing is registered here.
-    guard !isOpen || isLaneAsync || registrations.isEmpty, claim.count == 0, !hasWatchers,
-      roomWaiters.isEmpty, settings.overflow == .dropOldest, let victim = queue.victim
+  /// Takes a command in where there is no room, in place of another one; nil when there is more to
+  /// think about.
+  @inline(never)
+  private mutating func acceptFull(
+    _ work: UnmanagedWork, _ priority: CommandPriority, at now: Int64, deadline: Int64,
+    isOwnDeadline: Bool, _ evicted: inout UnmanagedWork?
+  ) -> UInt32? {
+    // Where something is registered here, it is looked at whether that lives, unless nothing could
+    // be delivered anyway; what is registered above has been looked at.
+    guard registrations.isEmpty || !isOpen || isLaneAsync, claim.count == 0, !hasWatchers,
+      roomWaiters.isEmpty, settings.overflow == .dropOldest
     else { return nil }
+    let isInOrder = !isOwnDeadline && deadline >= lastDeadline
+    if isInOrder, let index = queue.moveFirstToEnd(of: priority, deadline: deadline) {
+      // Its node stays, and whether it is in transit: the number of those would grow otherwise.
+      let node = queue.node(index)
+      evict(node.pointee.sequence)
+      evicted = node.pointee.work
+      counts.accepted += 1
+      if deadline != .max { lastDeadline = deadline }
+      lastSequence += 1
+      node.pointee.work = work
+      node.pointee.sequence = lastSequence
+      node.pointee.acceptedAt = now
+      node.pointee.deadline = deadline
+      node.pointee.attempt = 0
+      node.pointee.isAsync = false
+      node.pointee.isConcurrent = false
+      node.pointee.tags = TagIndex.none
+      return index
+    }
+    guard let victim = queue.victim else { return nil }
     let node = queue.node(victim)
-    return node.pointee.details == nil && node.pointee.priority <= priority ? victim : nil
+    guard node.pointee.details == nil, node.pointee.priority <= priority else { return nil }
+    let isInTransit = node.pointee.isInTransit
+    evict(node.pointee.sequence)
+    evicted = queue.remove(victim)
+    counts.accepted += 1
+    let index = makeNode(
+      work, priority, at: now, deadline: deadline, isOwnDeadline: isOwnDeadline,
+      isInTransit: isInTransit)
+    queue.insertPlain(index)
+    return index
+  }
+
+  @inline(__always)
+  private mutating func evict(_ sequence: UInt64) {
+    ends.append(sequence, .overflow)
+    counts.addDropped(.overflow)
   }
 
   /// Whether commands are being delivered, or certainly can be as soon as the main actor comes.

@@ -117,8 +117,7 @@ extension SlotState {
   ) -> UInt32 {
     let entry = durable.entry
     let details = CommandDetails(
-      tags: entry.labels.map { CommandTag($0) }, uniqueness: entry.key?.uniqueness,
-      retry: policy.retry,
+      uniqueness: entry.key?.uniqueness, retry: policy.retry,
       executionLimit: policy.executionLimit?.nanoseconds)
     details.durable = durable
     details.order = order
@@ -144,8 +143,10 @@ extension SlotState {
     }
     node.pointee.expiresInOrder = false
     node.pointee.details = details
-    queue.insertInOrder(index)
-    tape?.restored(id(index), node, feature: featureName, at: time)
+    node.pointee.tags = TagIndex.none
+    let tags = entry.labels.map { CommandTag($0) }
+    queue.insertInOrder(index, tags: tags)
+    tape?.restored(id(index), node, tags: tags, feature: featureName, at: time)
     return index
   }
 

@@ -141,10 +141,7 @@ extension SlotState {
       recorder.record(
         reason.map { .dropped($0) } ?? .delivered, of: id.sequence, slot: slotNumber)
     }
-    if !roomWaiters.isEmpty, queue.waiting < settings.limit {
-      effects.resume(roomWaiters)
-      roomWaiters = []
-    }
+    resumeRoomWaiters(&effects)
   }
 
   /// The main actor has looked at the time: the calls of the clock up to now have done their duty.
@@ -194,17 +191,47 @@ extension SlotState {
   mutating func cancel(
     tagged tag: CommandTag, includingRunning: Bool, _ effects: inout SlotEffects
   ) -> Int {
-    var count = 0
-    for index in queue.commands(tagged: tag) {
-      if queue.node(index).pointee.state != .running {
-        drop(index, .cancelled, &effects)
-        count += 1
-      } else if includingRunning, let run = runs[queue.node(index).pointee.sequence] {
-        effects.cancel(run)
-        count += 1
+    let indices = queue.commands(tagged: tag)
+    // Where nobody is told of each of them, those without details go by the short way.
+    let isShort = !isObserved && !hasWatchers && tape == nil
+    var ended: [SlotEffects.Ended] = []
+    if isShort { ended.reserveCapacity(indices.count) }
+    var (short, others) = (0, 0)
+    for start in stride(from: 0, to: indices.count, by: 32) {
+      let some = indices[start..<min(start + 32, indices.count)]
+      queue.look(atNeighboursOf: some)
+      // A durable command that came back under its number may stand there twice.
+      for index in some where queue.isLive(index) {
+        let node = queue.node(index)
+        if node.pointee.state == .running {
+          guard includingRunning, let run = runs[node.pointee.sequence] else { continue }
+          effects.cancel(run)
+          others += 1
+        } else if isShort, node.pointee.details == nil {
+          if node.pointee.isInTransit { effects.leftTransit += 1 }
+          ends.append(node.pointee.sequence, .cancelled)
+          ended.append(SlotEffects.Ended(work: queue.removePlain(index), reason: .cancelled))
+          short += 1
+        } else {
+          effects.end(&ended)
+          drop(index, .cancelled, &effects)
+          others += 1
+        }
       }
     }
-    return count
+    guard short > 0 else { return others }
+    effects.end(&ended)
+    counts.addDropped(.cancelled, UInt64(short))
+    queue.giveBackMemory()
+    resumeRoomWaiters(&effects)
+    return short + others
+  }
+
+  /// There may be room again.
+  private mutating func resumeRoomWaiters(_ effects: inout SlotEffects) {
+    guard !roomWaiters.isEmpty, queue.waiting < settings.limit else { return }
+    effects.resume(roomWaiters)
+    roomWaiters = []
   }
 
   /// Where a command is in its life; nil when it is not remembered.

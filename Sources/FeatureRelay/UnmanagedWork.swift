@@ -46,9 +46,9 @@ struct UnmanagedWork: @unchecked Sendable {
   }
 
   /// Tells whoever waits for an answer that the command ended without one, and lets go of the work.
-  func end(_ reason: DropReason, feature: String) {
+  func end(_ reason: DropReason, feature: @autoclosure () -> String) {
     var words = words
-    type.ended(&words, reason, feature: feature)
+    if type.isAwaited { type.ended(&words, reason, feature: feature()) }
     type.destroy(&words)
   }
 
@@ -92,6 +92,9 @@ protocol QueuedWork: Sendable {
   /// Whether the words hold the work itself.
   static var isInline: Bool { get }
 
+  /// Whether somebody waits for an answer, and is told when the command ends without one.
+  static var isAwaited: Bool { get }
+
   /// Runs synchronous work on the handler in a cell, on the main actor. Takes the work out, and
   /// puts it back if it throws.
   static func run(_ words: UnsafeMutableRawPointer, on cell: UnsafeMutableRawPointer) throws
@@ -119,6 +122,7 @@ extension QueuedWork {
   @inlinable static var isAsync: Bool { false }
   @inlinable static var commandType: Any.Type? { nil }
   @inlinable static var isInline: Bool { false }
+  @inlinable static var isAwaited: Bool { false }
 
   @usableFromInline
   static func run(_ words: UnsafeMutableRawPointer, on cell: UnsafeMutableRawPointer) throws {

@@ -106,6 +106,22 @@ struct CaptureTests {
     #expect(released.numbers == [1, 2])
   }
 
+  @Test func whenManyAreCancelledTheyGoInTheirOrder() async throws {
+    relay.configure(LedgerFeature.self, try FeatureConfiguration(limit: 1_000))
+    for number in 0..<500 {
+      // Those with a key are ended one by one, between the others.
+      hold(number, tags: ["t"], unique: number % 7 == 3 ? .keepFirst("\(number)") : nil)
+      relay.write(number)
+    }
+    #expect(relay.cancel(tagged: "t") == 500)
+    #expect(released.numbers == Array(0..<500))
+    #expect(relay.counts.dropped(.cancelled) == 500)
+    relay.register(ledger, for: LedgerFeature.self)
+    await relay.waitUntilIdle()
+    #expect(ledger.numbers == Array(0..<500))
+    #expect(relay.counts.isBalanced)
+  }
+
   @Test func whenTheQueueIsCleared() {
     hold(1)
     hold(2)

@@ -63,8 +63,8 @@ private struct PlainQueue {
 struct CommandQueueTests {
   private func makeNode(
     in queue: inout CommandQueue, sequence: UInt64, priority: CommandPriority = .normal,
-    deadline: Int64 = .max, isDefault: Bool = true, tags: [CommandTag] = [],
-    hasDetails: Bool = false, token: QueueToken? = nil
+    deadline: Int64 = .max, isDefault: Bool = true, hasDetails: Bool = false,
+    token: QueueToken? = nil
   ) -> UInt32 {
     let index = queue.allocate()
     let node = queue.node(index)
@@ -73,9 +73,9 @@ struct CommandQueueTests {
     node.pointee.priority = priority
     node.pointee.deadline = deadline
     node.pointee.expiresInOrder = isDefault
-    if hasDetails || !tags.isEmpty {
-      node.pointee.details = CommandDetails(
-        tags: tags, uniqueness: nil, retry: nil, executionLimit: nil)
+    node.pointee.tags = TagIndex.none
+    if hasDetails {
+      node.pointee.details = CommandDetails(uniqueness: nil, retry: nil, executionLimit: nil)
     }
     return index
   }
@@ -86,7 +86,7 @@ struct CommandQueueTests {
     print("RELAY_TEST_SEED=\(seed)")
     var random = SeededGenerator(seed: seed)
     func roll(_ sides: Int) -> Int { Int(random.next() % UInt64(sides)) }
-    let tags = (0..<4).map { _ in CommandTag() }
+    var tags = (0..<4).map { _ in CommandTag() }
     var queue = CommandQueue()
     var plain = PlainQueue()
     var sequence: UInt64 = 0
@@ -102,11 +102,13 @@ struct CommandQueueTests {
         let deadline: Int64 =
           isDefault ? now + 3_000 : roll(4) == 0 ? .max : now + Int64(1 + roll(4_000))
         let priority = CommandPriority.allCases[roll(4)]
-        let chosen = roll(4) == 0 ? tags.filter { _ in roll(2) == 0 } : []
-        let hasDetails = roll(2) == 0 || !chosen.isEmpty
+        // New ones come and old ones stay behind, in lists of any order, also twice.
+        if roll(50) == 0 { tags[roll(4)] = CommandTag() }
+        let chosen = roll(4) == 0 ? (0..<roll(4)).map { _ in tags[roll(4)] } : []
+        let hasDetails = roll(2) == 0
         let index = makeNode(
           in: &queue, sequence: sequence, priority: priority, deadline: deadline,
-          isDefault: isDefault, tags: chosen, hasDetails: hasDetails)
+          isDefault: isDefault, hasDetails: hasDetails)
         var item = PlainQueue.Item(
           index: index, sequence: sequence, order: sequence, priority: priority,
           deadline: deadline, tags: chosen, hasDetails: hasDetails)
@@ -115,10 +117,10 @@ struct CommandQueueTests {
           let place = roll(list.count)
           item.order = list[place].order
           queue.node(index).pointee.details!.order = Int64(item.order)
-          queue.insert(index, before: list[place].index)
+          queue.insert(index, before: list[place].index, tags: chosen)
           plain.ready[priority]!.insert(item, at: place)
         } else {
-          queue.insert(index)
+          queue.insert(index, tags: chosen)
           plain.append(item)
         }
         lastOrder = max(lastOrder, item.order)
@@ -182,9 +184,17 @@ struct CommandQueueTests {
         // Evicts, or cancels anything.
         let victim = roll(2) == 0 ? queue.victim : plain.live.randomElement(using: &random)?.index
         guard let victim else { break }
+        let hasDetails = plain.live.first { $0.index == victim }!.hasDetails
+        let isRunning = plain.running.contains { $0.index == victim }
         plain.running.removeAll { $0.index == victim }
         _ = plain.takeWaiting(victim)
-        queue.remove(victim)?.destroy()
+        if !hasDetails, !isRunning, roll(2) == 0 {
+          queue.look(atNeighboursOf: [victim])
+          queue.removePlain(victim).destroy()
+          queue.giveBackMemory()
+        } else {
+          queue.remove(victim)?.destroy()
+        }
       }
       let waiting = plain.ready.values.reduce(plain.delayed.count) { $0 + $1.count }
       guard queue.head == plain.head?.index, queue.waiting == waiting,
@@ -209,6 +219,8 @@ struct CommandQueueTests {
     for item in plain.live {
       let isLive = queue.isLive(item.index, sequence: item.sequence)
       #expect(isLive)
+      let tags = queue.tags(of: item.index)
+      #expect(tags == item.tags)
     }
     let wakes = plain.waiting.flatMap { [$0.deadline, $0.notBefore > 0 ? $0.notBefore : .max] }
     #expect(queue.nextWake == wakes.min() ?? .max)
@@ -287,18 +299,20 @@ struct CommandQueueTests {
   func `tags whose commands have ended are forgotten`() {
     var queue = CommandQueue()
     let lasting = CommandTag()
-    let first = makeNode(in: &queue, sequence: 1, tags: [lasting, lasting])
-    queue.insert(first)
+    let first = makeNode(in: &queue, sequence: 1)
+    queue.insert(first, tags: [lasting, lasting])
     for sequence in 2...10_000 {
       let tag = CommandTag()
-      let index = makeNode(in: &queue, sequence: UInt64(sequence), tags: [tag])
-      queue.insert(index)
+      let index = makeNode(in: &queue, sequence: UInt64(sequence))
+      queue.insert(index, tags: [[tag, lasting], [tag, tag], [CommandTag(), tag]][sequence % 3])
       let found = queue.commands(tagged: tag)
       #expect(found == [index])
       queue.remove(index)?.destroy()
     }
     let (kept, count) = (queue.commands(tagged: lasting), queue.taggedCount)
     #expect(kept == [first])
-    #expect(count <= 64)
+    #expect(count.entries <= 64 && count.lists <= 256)
+    let tags = queue.tags(of: first)
+    #expect(tags == [lasting, lasting])
   }
 }

@@ -115,6 +115,18 @@ struct ForwardingTests {
     #expect(relay.counts.dropped(.cleared) == 3)
   }
 
+  @Test func cancellingByTagMakesRoom() async throws {
+    for number in 0..<3 { relay.write(number, tags: ["other"]) }
+    let numbers = Numbers(count: 3)
+    let task = forward(numbers)
+    while numbers.asked.count < 1 { await Task.yield() }
+    for _ in 0..<3 { await mainTurn() }
+    #expect(relay.cancel(tagged: "other") == 3)
+    try await task.value
+    #expect(relay.pendingCount == 3)
+    #expect(relay.counts.dropped(.cancelled) == 3)
+  }
+
   @Test func aHigherLimitMakesRoom() async throws {
     let numbers = Numbers(count: 6)
     let task = forward(numbers)

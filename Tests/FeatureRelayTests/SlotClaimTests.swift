@@ -85,6 +85,15 @@ struct SlotClaimTests {
     #expect(ledger.numbers == Array(0...120))
   }
 
+  @Test func whatIsCancelledByATagThatRunsAsWellDoesNotRun() {
+    let tag = CommandTag()
+    var count = 0
+    deliver(tags: { _ in [tag] }) { count = relay.cancel(tagged: tag, includingRunning: true) }
+    #expect(count == 100)
+    #expect(ledger.numbers == Array(0...99))
+    #expect(relay.counts.dropped(.cancelled) == 100 && relay.counts.isBalanced)
+  }
+
   @Test func whatAnotherThreadClearsWithinACommandDoesNotRun() {
     let count = Tally()
     deliver { [relay] in

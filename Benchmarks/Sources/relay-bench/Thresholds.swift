@@ -24,6 +24,9 @@ enum Thresholds {
     ("replay", "replay, without captures", 0),
     ("replay-capture", "replay, with a number", 0),
     ("replay-typed", "replay, typed", 0),
+    ("flood", "a full queue, without captures", 0),
+    ("flood-capture", "a full queue, with a number", 1),
+    ("cancel", "cancelled by tag, one of ten", 0),
     ("off-main", "from another thread, without captures", 0),
     ("off-main-capture", "from another thread, with a number", 1),
   ]
@@ -42,12 +45,15 @@ enum Thresholds {
     ("consumed", "direct, with a consumer of events", 1363),
     ("churn", "register, cancel", 3959),
     ("death", "a handler comes, dies and is missed", 9197),
-    ("enqueue", "enqueue, without captures", 558),
+    ("enqueue", "enqueue, without captures", 556),
     ("enqueue-capture", "enqueue, with a number", 805),
     ("enqueue-typed", "enqueue, typed", 1157),
-    ("replay", "replay, without captures", 414),
-    ("replay-capture", "replay, with a number", 644),
+    ("replay", "replay, without captures", 381),
+    ("replay-capture", "replay, with a number", 621),
     ("replay-typed", "replay, typed", 802),
+    ("flood", "a full queue, without captures", 753),
+    ("flood-capture", "a full queue, with a number", 1049),
+    ("cancel", "cancelled by tag, one of ten", 324),
   ]
 
   /// Whether the instruction counts are those of this compiler and processor; elsewhere they are only shown.

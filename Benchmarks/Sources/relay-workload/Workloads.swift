@@ -110,6 +110,11 @@ import Synchronization
     bench.closures(100)
     return { bench.closures(count) }
   },
+  Workload("flood-capture") { count in
+    let bench = Bench(limit: 100)
+    bench.captures(100)
+    return { bench.captures(count) }
+  },
 ]
 
 private struct SilentObserver: RelayObserver {

@@ -118,6 +118,22 @@ struct DurableFailureTests {
     #expect(box.relay.deadLetters.isEmpty)
   }
 
+  @Test func aRevivedLetterIsCancelledOnceByItsTag() async throws {
+    let relay = try box.launch()
+    await relay.restore()
+    let ledger = Ledger()
+    ledger.onWrite = { _ in throw Advice(isTransient: false) }
+    let registration = relay.register(ledger, for: LedgerFeature.self)
+    relay.dispatch(WriteInPlace(number: 5), tags: ["t"])
+    registration.cancel()
+    // It has its number again, and maybe its place in memory.
+    relay.retry(try #require(relay.deadLetters.first))
+    #expect(relay.cancel(tagged: "t") == 1)
+    #expect(relay.pendingCount == 0)
+    #expect(relay.counts.isBalanced)
+    #expect(try await box.left() == [])
+  }
+
   @Test func aRevivedLetterWaitsAlsoAfterARelaunch() async throws {
     let relay = try box.launch()
     await relay.restore()
