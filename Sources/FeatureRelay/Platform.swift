@@ -3,6 +3,9 @@
 internal import Dispatch
 internal import Foundation
 
+#if os(Linux)
+  internal import CDispatch
+#endif
 #if canImport(Darwin)
   internal import Darwin
   internal import os
@@ -216,6 +219,36 @@ extension Platform {
         writeToStandardError("\(subsystem) \(event.isProblem ? "warning" : "debug") \(event)")
       }
     }
+  #endif
+}
+
+extension Platform {
+  /// Whether the caller runs on the main queue, or on one that leads to it.
+  ///
+  /// `DispatchQueue.getSpecific(key:)` says the same, for three times what C's function takes:
+  /// values of any type are boxed, retained and copied.
+  @inline(__always)
+  static var isOnMainQueue: Bool {
+    #if os(Linux)
+      CDispatch.dispatch_get_specific(mainMark) != nil
+    #else
+      DispatchQueue.getSpecific(key: mainMark) != nil
+    #endif
+  }
+
+  #if os(Linux)
+    /// Safe: only the address is used, which is nobody else's and never changes.
+    nonisolated(unsafe) private static let mainMark: UnsafeMutableRawPointer = {
+      let mark = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+      CDispatch.dispatch_queue_set_specific(CDispatch.dispatch_get_main_queue(), mark, mark, nil)
+      return mark
+    }()
+  #else
+    private static let mainMark: DispatchSpecificKey<Bool> = {
+      let key = DispatchSpecificKey<Bool>()
+      DispatchQueue.main.setSpecific(key: key, value: true)
+      return key
+    }()
   #endif
 }
 

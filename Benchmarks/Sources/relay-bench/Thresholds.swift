@@ -36,7 +36,7 @@ enum Thresholds {
     ("direct-typed", "direct, typed", 263),
     ("direct-owned", "direct, owned handler", 104),
     ("direct-shared", "direct, Relay.shared in a loop", 448),
-    ("direct-nonisolated", "direct, from nonisolated code", 441),
+    ("direct-nonisolated", "direct, from nonisolated code", 318),
     ("direct-parent", "delivered by a parent's handler", 681),
     ("observed", "direct, with an observer", 836),
     ("consumed", "direct, with a consumer of events", 1382),
