@@ -63,16 +63,8 @@ internal import Dispatch
 /// answers *no* on the main actor of an asynchronous `main` on Linux.
 @usableFromInline
 enum MainQueue {
-  private static let key: DispatchSpecificKey<Bool> = {
-    let key = DispatchSpecificKey<Bool>()
-    DispatchQueue.main.setSpecific(key: key, value: true)
-    return key
-  }()
-
   @usableFromInline @inline(never)
-  static var isCurrent: Bool {
-    DispatchQueue.getSpecific(key: key) != nil
-  }
+  static var isCurrent: Bool { Platform.isOnMainQueue }
 
   /// Runs a synchronous action on the main actor, whose executor the main queue is.
   static func async(_ action: @escaping @MainActor @Sendable () -> Void) {

@@ -18,7 +18,7 @@ final class SlotStorage: @unchecked Sendable {
   nonisolated(unsafe) var mainPart: UnsafeMutablePointer<SlotMainPart>?
   /// Use ``withState(_:)`` or ``update(onMain:postsHop:_:)``: the state may have to be brought up to
   /// date first.
-  let lock: Lock<SlotState>
+  let lock: BargingLock<SlotState>
 
   /// What the slots have in common; its settings are the relay's.
   var shared: SlotShared { core.shared }
@@ -37,7 +37,7 @@ final class SlotStorage: @unchecked Sendable {
     state.isRelayGateClosed = isRelayGateClosed
     state.isObserved = core.isObserved
     state.isClosed = isClosed
-    lock = Lock(state)
+    lock = BargingLock(state)
     hot.initialize(to: Slot(key: key, number: number, storage: .passUnretained(self)))
     if let tape = core.tape.current { lock.withLock { $0.tape = tape } }
   }
