@@ -128,9 +128,7 @@ extension SlotStorage {
   func configure(_ configuration: FeatureConfiguration) {
     update(onMain: MainQueue.isCurrent) { state, effects in
       state.settings = SlotSettings(core.configuration, configuration)
-      if state.queue.waiting < state.settings.limit {
-        state.resumeRoomWaiters(&effects)
-      }
+      state.lookForRoom(&effects)
     }
     // The relay's gate may not matter any more, to an ancestor's handler or to descendants either.
     becameDeliverable(onMain: false)

@@ -141,7 +141,7 @@ extension SlotState {
       recorder.record(
         reason.map { .dropped($0) } ?? .delivered, of: id.sequence, slot: slotNumber)
     }
-    resumeRoomWaiters(&effects)
+    lookForRoom(&effects)
   }
 
   /// The main actor has looked at the time: the calls of the clock up to now have done their duty.
@@ -223,15 +223,13 @@ extension SlotState {
     effects.end(&ended)
     counts.addDropped(.cancelled, UInt64(short))
     queue.giveBackMemory()
-    resumeRoomWaiters(&effects)
+    lookForRoom(&effects)
     return short + others
   }
 
   /// There may be room again.
-  private mutating func resumeRoomWaiters(_ effects: inout SlotEffects) {
-    guard !roomWaiters.isEmpty, queue.waiting < settings.limit else { return }
-    effects.resume(roomWaiters)
-    roomWaiters = []
+  mutating func lookForRoom(_ effects: inout SlotEffects) {
+    if queue.waiting < settings.limit { resumeRoomWaiters(&effects) }
   }
 
   /// Where a command is in its life; nil when it is not remembered.
