@@ -308,27 +308,35 @@ extension CommandQueue {
   /// that gets its node.
   ///
   /// - Returns: its index; nil where it cannot be done in place: it has another priority or details,
-  ///   or the two are not first and last by their deadlines.
+  ///   it is alone, or the order by deadline is another one at either end.
   @inline(__always)
   mutating func moveFirstToEnd(of priority: CommandPriority, deadline: Int64) -> UInt32? {
     guard delayed.bitmap == 0, ready.isLowest(priority) else { return nil }
-    let index = ready[priority].head
+    let list = ready[priority]
+    let index = list.head
     let node = node(index)
-    guard node.pointee.details == nil, node.pointee.expiresInOrder else { return nil }
+    let next = node.pointee.next
+    guard node.pointee.details == nil, node.pointee.expiresInOrder, next != CommandNode.none
+    else { return nil }
+    let (nextNode, last) = (self.node(next), self.node(list.tail))
     if node.pointee.deadline != .max {
-      guard deadline != .max, toExpire.head == index else { return nil }
-      let next = node.pointee.nextToExpire
-      if next != CommandNode.none {
-        self.node(next).pointee.previousToExpire = CommandNode.none
-        self.node(toExpire.tail).pointee.nextToExpire = index
-        node.pointee.previousToExpire = toExpire.tail
-        node.pointee.nextToExpire = CommandNode.none
-        toExpire = List(head: next, tail: index)
-      }
+      // Mostly both lists are the same.
+      guard deadline != .max, toExpire.head == index, node.pointee.nextToExpire == next,
+        toExpire.tail == list.tail
+      else { return nil }
+      nextNode.pointee.previousToExpire = CommandNode.none
+      last.pointee.nextToExpire = index
+      node.pointee.previousToExpire = list.tail
+      node.pointee.nextToExpire = CommandNode.none
+      toExpire = List(head: next, tail: index)
     } else if deadline != .max {
       return nil
     }
-    ready.moveFirstToEnd(of: priority, in: slab)
+    nextNode.pointee.previous = CommandNode.none
+    last.pointee.next = index
+    node.pointee.previous = list.tail
+    node.pointee.next = CommandNode.none
+    ready[priority] = List(head: next, tail: index)
     return index
   }
 

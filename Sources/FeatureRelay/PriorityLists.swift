@@ -64,20 +64,6 @@ struct PriorityLists: ~Copyable {
     bitmap.trailingZeroBitCount == Int(priority.rawValue)
   }
 
-  /// Puts the first node of a list behind the others.
-  @inline(__always)
-  func moveFirstToEnd(of priority: CommandPriority, in slab: CommandSlab) {
-    let list = self[priority]
-    guard list.head != list.tail else { return }
-    let node = slab.node(list.head)
-    let next = node.pointee.next
-    slab.node(next).pointee.previous = CommandNode.none
-    slab.node(list.tail).pointee.next = list.head
-    node.pointee.previous = list.tail
-    node.pointee.next = CommandNode.none
-    self[priority] = CommandQueue.List(head: next, tail: list.head)
-  }
-
   /// Takes everything up to a node out; the links of what is taken out stay.
   mutating func removeFirst(
     through last: UInt32, of priority: CommandPriority, in slab: CommandSlab

@@ -44,8 +44,8 @@ extension SlotState {
     return index
   }
 
-  /// Takes a command in where there is no room, in place of another one; nil when there is more to
-  /// think about.
+  /// Takes a command in where there is no room, for another one; nil when there is more to think
+  /// about.
   @inline(never)
   private mutating func acceptFull(
     _ work: UnmanagedWork, _ priority: CommandPriority, at now: Int64, deadline: Int64,
@@ -56,25 +56,36 @@ extension SlotState {
     guard registrations.isEmpty || !isOpen || isLaneAsync, claim.count == 0, !hasWatchers,
       roomWaiters.isEmpty, settings.overflow == .dropOldest
     else { return nil }
-    let isInOrder = !isOwnDeadline && deadline >= lastDeadline
-    if isInOrder, let index = queue.moveFirstToEnd(of: priority, deadline: deadline) {
-      // Its node stays, and whether it is in transit: the number of those would grow otherwise.
-      let node = queue.node(index)
-      evict(node.pointee.sequence)
-      evicted = node.pointee.work
-      counts.accepted += 1
-      if deadline != .max { lastDeadline = deadline }
-      lastSequence += 1
-      node.pointee.work = work
-      node.pointee.sequence = lastSequence
-      node.pointee.acceptedAt = now
-      node.pointee.deadline = deadline
-      node.pointee.attempt = 0
-      node.pointee.isAsync = false
-      node.pointee.isConcurrent = false
-      node.pointee.tags = TagIndex.none
-      return index
+    guard !isOwnDeadline, deadline >= lastDeadline,
+      let index = queue.moveFirstToEnd(of: priority, deadline: deadline)
+    else {
+      return acceptForVictim(
+        work, priority, at: now, deadline: deadline, isOwnDeadline: isOwnDeadline, &evicted)
     }
+    // In its place; whether it is in transit stays: the number of those would grow otherwise.
+    let node = queue.node(index)
+    evict(node.pointee.sequence)
+    evicted = node.pointee.work
+    counts.accepted += 1
+    if deadline != .max { lastDeadline = deadline }
+    lastSequence += 1
+    node.pointee.work = work
+    node.pointee.sequence = lastSequence
+    node.pointee.acceptedAt = now
+    node.pointee.deadline = deadline
+    node.pointee.attempt = 0
+    node.pointee.isAsync = false
+    node.pointee.isConcurrent = false
+    node.pointee.tags = TagIndex.none
+    return index
+  }
+
+  /// The same where the one that goes is not where the new one comes.
+  @inline(never)
+  private mutating func acceptForVictim(
+    _ work: UnmanagedWork, _ priority: CommandPriority, at now: Int64, deadline: Int64,
+    isOwnDeadline: Bool, _ evicted: inout UnmanagedWork?
+  ) -> UInt32? {
     guard let victim = queue.victim else { return nil }
     let node = queue.node(victim)
     guard node.pointee.details == nil, node.pointee.priority <= priority else { return nil }

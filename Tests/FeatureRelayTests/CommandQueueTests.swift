@@ -208,6 +208,54 @@ struct CommandQueueTests {
     checkAll(queue, plain, now)
   }
 
+  @Test
+  func `a newcomer gets the node of the oldest where that leaves all orders as they are`() {
+    let seed = SeededGenerator.freshSeed()
+    print("RELAY_TEST_SEED=\(seed)")
+    var random = SeededGenerator(seed: seed)
+    func roll(_ sides: Int) -> Int { Int(random.next() % UInt64(sides)) }
+    var queue = CommandQueue()
+    var plain = PlainQueue()
+    var (inPlace, refused) = (0, 0)
+    for step in 1...20_000 {
+      let sequence = UInt64(step)
+      let deadline: Int64 = (step / 2_000) % 3 == 0 ? .max : Int64(step) + 100
+      let priority = roll(20) == 0 ? CommandPriority.allCases[roll(4)] : .normal
+      var item = PlainQueue.Item(
+        index: 0, sequence: sequence, order: sequence, priority: priority, deadline: deadline,
+        tags: [], hasDetails: roll(50) == 0)
+      let victim = queue.victim
+      if queue.waiting >= 1 + roll(12),
+        let index = queue.moveFirstToEnd(of: priority, deadline: deadline)
+      {
+        #expect(index == victim)
+        inPlace += 1
+        let gone = plain.takeWaiting(index)!
+        #expect(gone.priority == priority && !gone.hasDetails)
+        let node = queue.node(index)
+        node.pointee.sequence = sequence
+        node.pointee.deadline = deadline
+        (item.index, item.hasDetails) = (index, false)
+        plain.append(item)
+      } else {
+        refused += 1
+        item.index = makeNode(
+          in: &queue, sequence: sequence, priority: priority, deadline: deadline,
+          hasDetails: item.hasDetails)
+        queue.insert(item.index)
+        plain.append(item)
+      }
+      while queue.waiting > 12 || roll(8) == 0 {
+        let chosen = roll(3) == 0 ? plain.live.randomElement(using: &random)?.index : queue.victim
+        guard let chosen else { break }
+        _ = plain.takeWaiting(chosen)
+        queue.remove(chosen)?.destroy()
+      }
+      if step % 10 == 0 { checkAll(queue, plain, 0) }
+    }
+    #expect(inPlace > 2_000 && refused > 2_000)
+  }
+
   private func checkAll(_ queue: borrowing CommandQueue, _ plain: PlainQueue, _ now: Int64) {
     var indices: [UInt32] = []
     queue.forEachWaiting { indices.append($0) }

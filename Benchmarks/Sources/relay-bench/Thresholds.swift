@@ -51,8 +51,8 @@ enum Thresholds {
     ("replay", "replay, without captures", 381),
     ("replay-capture", "replay, with a number", 621),
     ("replay-typed", "replay, typed", 802),
-    ("flood", "a full queue, without captures", 753),
-    ("flood-capture", "a full queue, with a number", 1049),
+    ("flood", "a full queue, without captures", 749),
+    ("flood-capture", "a full queue, with a number", 1045),
     ("cancel", "cancelled by tag, one of ten", 324),
   ]
 
