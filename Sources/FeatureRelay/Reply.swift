@@ -160,8 +160,8 @@ struct RequestWork<F>: QueuedWork {
   }
 
   @usableFromInline
-  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature: String) {
-    pointer(words).pointee.reply.give(.error(error(reason, feature)))
+  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature key: UInt) {
+    pointer(words).pointee.reply.give(.error(error(reason, "\(FeatureKey.type(key))")))
   }
 
   private static func error(_ reason: DropReason, _ feature: String) -> any Error {

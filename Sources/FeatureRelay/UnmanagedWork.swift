@@ -46,9 +46,11 @@ struct UnmanagedWork: @unchecked Sendable {
   }
 
   /// Tells whoever waits for an answer that the command ended without one, and lets go of the work.
-  func end(_ reason: DropReason, feature: String) {
+  ///
+  /// - Parameter key: the feature, whose name is made where somebody is told.
+  func end(_ reason: DropReason, feature key: UInt) {
     var words = words
-    type.ended(&words, reason, feature: feature)
+    type.ended(&words, reason, feature: key)
     type.destroy(&words)
   }
 
@@ -103,7 +105,7 @@ protocol QueuedWork: Sendable {
   static func caller(_ words: UnsafeMutableRawPointer) -> RunContext?
 
   /// The command ended without an answer, and not by an error.
-  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature: String)
+  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature key: UInt)
 
   /// The handler threw for the last time.
   static func failed(_ words: UnsafeMutableRawPointer, _ error: any Error)
@@ -136,7 +138,7 @@ extension QueuedWork {
   static func caller(_ words: UnsafeMutableRawPointer) -> RunContext? { nil }
 
   @usableFromInline
-  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature: String) {}
+  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature key: UInt) {}
 
   @usableFromInline
   static func failed(_ words: UnsafeMutableRawPointer, _ error: any Error) {}
