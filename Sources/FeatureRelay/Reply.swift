@@ -129,7 +129,6 @@ struct RequestWork<F>: QueuedWork {
   @usableFromInline let question: (any Sendable)?
 
   @usableFromInline static var isAsync: Bool { true }
-  @usableFromInline static var isAwaited: Bool { true }
 
   @inlinable init(_ reply: Reply, question: (any Sendable)? = nil, _ body: @escaping Body) {
     self.reply = reply
@@ -161,8 +160,8 @@ struct RequestWork<F>: QueuedWork {
   }
 
   @usableFromInline
-  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature: String) {
-    pointer(words).pointee.reply.give(.error(error(reason, feature)))
+  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature key: UInt) {
+    pointer(words).pointee.reply.give(.error(error(reason, "\(FeatureKey.type(key))")))
   }
 
   private static func error(_ reason: DropReason, _ feature: String) -> any Error {

@@ -157,7 +157,7 @@ extension SlotStorage {
       return !onMain && state.askForHop()
     }
     guard let id else { return nil }
-    evicted?.end(.overflow, feature: featureName)
+    evicted?.end(.overflow, feature: key)
     if needsHop { core.postHop(self) }
     return Acceptance(outcome: .waiting, id: id)
   }

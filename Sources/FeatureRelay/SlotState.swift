@@ -64,7 +64,9 @@ struct SlotState: ~Copyable {
     set { shared = shared.with(newValue) }
   }
   var recorder: any EventRecorder { shared.recorder }
-  var transit: TransitCount { shared.transit }
+  /// Not counted: it is looked at by each command beyond the limit, and what the slot has in common
+  /// with others keeps it.
+  var transit: Unmanaged<TransitCount> { .passUnretained(shared.transit) }
   var origin: EventOrigin { hot.origin(shared.recorder) }
   var featureName: String { origin.featureName }
 

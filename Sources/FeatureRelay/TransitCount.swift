@@ -24,3 +24,9 @@ final class TransitCount: Sendable {
 
   var current: Int { count.load(ordering: .relaxed) }
 }
+
+extension Unmanaged<TransitCount> {
+  /// Takes a place; false when there is none.
+  @inline(__always)
+  func enter() -> Bool { _withUnsafeGuaranteedRef { $0.enter() } }
+}

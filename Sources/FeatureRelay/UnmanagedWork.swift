@@ -46,9 +46,11 @@ struct UnmanagedWork: @unchecked Sendable {
   }
 
   /// Tells whoever waits for an answer that the command ended without one, and lets go of the work.
-  func end(_ reason: DropReason, feature: @autoclosure () -> String) {
+  ///
+  /// - Parameter key: the feature, whose name is made where somebody is told.
+  func end(_ reason: DropReason, feature key: UInt) {
     var words = words
-    if type.isAwaited { type.ended(&words, reason, feature: feature()) }
+    type.ended(&words, reason, feature: key)
     type.destroy(&words)
   }
 
@@ -92,9 +94,6 @@ protocol QueuedWork: Sendable {
   /// Whether the words hold the work itself.
   static var isInline: Bool { get }
 
-  /// Whether somebody waits for an answer, and is told when the command ends without one.
-  static var isAwaited: Bool { get }
-
   /// Runs synchronous work on the handler in a cell, on the main actor. Takes the work out, and
   /// puts it back if it throws.
   static func run(_ words: UnsafeMutableRawPointer, on cell: UnsafeMutableRawPointer) throws
@@ -106,7 +105,7 @@ protocol QueuedWork: Sendable {
   static func caller(_ words: UnsafeMutableRawPointer) -> RunContext?
 
   /// The command ended without an answer, and not by an error.
-  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature: String)
+  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature key: UInt)
 
   /// The handler threw for the last time.
   static func failed(_ words: UnsafeMutableRawPointer, _ error: any Error)
@@ -122,7 +121,6 @@ extension QueuedWork {
   @inlinable static var isAsync: Bool { false }
   @inlinable static var commandType: Any.Type? { nil }
   @inlinable static var isInline: Bool { false }
-  @inlinable static var isAwaited: Bool { false }
 
   @usableFromInline
   static func run(_ words: UnsafeMutableRawPointer, on cell: UnsafeMutableRawPointer) throws {
@@ -140,7 +138,7 @@ extension QueuedWork {
   static func caller(_ words: UnsafeMutableRawPointer) -> RunContext? { nil }
 
   @usableFromInline
-  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature: String) {}
+  static func ended(_ words: UnsafeMutableRawPointer, _ reason: DropReason, feature key: UInt) {}
 
   @usableFromInline
   static func failed(_ words: UnsafeMutableRawPointer, _ error: any Error) {}
