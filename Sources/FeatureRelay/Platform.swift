@@ -2,6 +2,7 @@
 
 internal import Dispatch
 internal import Foundation
+internal import Synchronization
 
 #if os(Linux)
   internal import CDispatch
@@ -251,6 +252,103 @@ extension Platform {
     }()
   #endif
 }
+
+#if os(Linux) && (arch(x86_64) || arch(arm64))
+
+  // The C function takes its arguments in a list without types, which Swift does not import. Safe:
+  // there and here whole words are passed in the same registers on these two processors.
+  @_silgen_name("syscall")
+  private func systemCall(
+    _ number: Int, _ word: UnsafeMutableRawPointer, _ operation: Int, _ value: Int, _ timeout: Int
+  ) -> Int
+
+  /// A mutex for what many threads want at the same time, each for a moment: whoever comes first
+  /// has it.
+  ///
+  /// `Synchronization.Mutex` is a futex here that the kernel hands over to the thread that has slept
+  /// longest. That one has yet to wake up, and until then the others, which run, have to sleep as
+  /// well: from then on each of them comes by way of the scheduler. This one is free while nobody
+  /// runs in it (Drepper, "Futexes are tricky", 2011, the second mutex). A thread may be overtaken,
+  /// and lends nobody its priority. The thread sanitizer sees the word. Not recursive; nothing
+  /// foreign may be called inside.
+  struct BargingLock<State: ~Copyable>: ~Copyable {
+    /// How often a thread looks before it sleeps: about as long as the lock is held for.
+    private static var looks: Int { 40 }
+    /// Before the state, in the same memory.
+    private static var headroom: Int { max(MemoryLayout<State>.alignment, 8) }
+
+    /// 0: free; 1: held; 2: held, and perhaps somebody sleeps.
+    private let word: UnsafeMutablePointer<Atomic<UInt32>>
+
+    private var state: UnsafeMutablePointer<State> {
+      (UnsafeMutableRawPointer(word) + Self.headroom).assumingMemoryBound(to: State.self)
+    }
+
+    init(_ state: consuming sending State) {
+      let memory = UnsafeMutableRawPointer.allocate(
+        byteCount: Self.headroom + MemoryLayout<State>.size, alignment: Self.headroom)
+      word = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 1)
+      word.initialize(to: Atomic(0))
+      (memory + Self.headroom).initializeMemory(as: State.self, to: state)
+    }
+
+    deinit {
+      state.deinitialize(count: 1)
+      word.deinitialize(count: 1)
+      UnsafeMutableRawPointer(word).deallocate()
+    }
+
+    @inline(__always)
+    borrowing func withLock<Result: ~Copyable & Sendable, Failure: Error>(
+      _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+      if !take() { takeLater() }
+      defer { if word.pointee.exchange(0, ordering: .releasing) == 2 { wakeOne() } }
+      return try body(&state.pointee)
+    }
+
+    @inline(__always)
+    private borrowing func take() -> Bool {
+      word.pointee.compareExchange(
+        expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed
+      ).exchanged
+    }
+
+    @inline(never)
+    private borrowing func takeLater() {
+      for _ in 0..<Self.looks where word.pointee.load(ordering: .relaxed) == 0 {
+        if take() { return }
+      }
+      // Whoever has slept cannot know whether he was the only one.
+      while word.pointee.exchange(2, ordering: .acquiring) != 0 {
+        _ = systemCall(Futex.call, UnsafeMutableRawPointer(word), Futex.wait, 2, 0)
+      }
+    }
+
+    @inline(never)
+    private borrowing func wakeOne() {
+      _ = systemCall(Futex.call, UnsafeMutableRawPointer(word), Futex.wake, 1, 0)
+    }
+  }
+
+  // Safe: the state is only reached by whoever holds the word.
+  extension BargingLock: @unchecked Sendable where State: ~Copyable {}
+
+  private enum Futex {
+    #if arch(x86_64)
+      static var call: Int { 202 }
+    #else
+      static var call: Int { 98 }
+    #endif
+    /// Among the threads of this process: sleeps as long as the word has the value.
+    static var wait: Int { 0 | 128 }
+    static var wake: Int { 1 | 128 }
+  }
+
+#else
+  /// Elsewhere the system's own mutex gives way to whoever comes first.
+  typealias BargingLock = Lock
+#endif
 
 extension Platform {
   /// Where the system keeps an app's own data.

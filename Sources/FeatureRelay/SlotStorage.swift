@@ -22,7 +22,7 @@ final class SlotStorage: @unchecked Sendable {
   let hot: UnsafeMutablePointer<Slot>
   /// Use ``withState(_:)`` or ``update(onMain:postsHop:_:)``: the state may have to be brought up to
   /// date first.
-  let lock: Lock<SlotState>
+  let lock: BargingLock<SlotState>
   /// Children's slots whose commands wait for this slot's lane.
   nonisolated(unsafe) var laneWaiters: [SlotStorage] = []
   nonisolated(unsafe) var isWakingLaneWaiters = false
@@ -52,7 +52,7 @@ final class SlotStorage: @unchecked Sendable {
     state.isObserved = core.isObserved
     state.tape = core.tape.current
     state.isClosed = isClosed
-    lock = Lock(state)
+    lock = BargingLock(state)
     hot.initialize(to: Slot(key: key, storage: .passUnretained(self)))
   }
 
