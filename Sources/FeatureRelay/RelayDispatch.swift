@@ -213,6 +213,15 @@ extension Relay {
     {
       return acceptance
     }
+    return acceptAny(key, work, onMain, priority, tags, timeToLive, unique)
+  }
+
+  /// The long way in. By itself: the short one is only inlined where its caller stays small.
+  @inline(never)
+  private func acceptAny(
+    _ key: UInt, _ work: UnmanagedWork, _ onMain: Bool, _ priority: CommandPriority,
+    _ tags: [CommandTag], _ timeToLive: TimeToLive?, _ unique: Uniqueness?
+  ) -> Acceptance {
     var command = IncomingCommand(
       work, isAsync: false, priority: priority, tags: tags, timeToLive: timeToLive?.nanoseconds,
       uniqueness: unique)
@@ -246,6 +255,15 @@ extension Relay {
     {
       return acceptance
     }
+    return acceptAny(key, work, onMain, policy, priority, tags, timeToLive, unique)
+  }
+
+  @inline(never)
+  private func acceptAny(
+    _ key: UInt, _ work: UnmanagedWork, _ onMain: Bool, _ policy: CommandPolicy,
+    _ priority: CommandPriority?, _ tags: [CommandTag], _ timeToLive: TimeToLive?,
+    _ unique: Uniqueness?
+  ) -> Acceptance {
     var command = IncomingCommand(
       work, isAsync: false, policy: policy, priority: priority, tags: tags,
       timeToLive: timeToLive, unique: unique)

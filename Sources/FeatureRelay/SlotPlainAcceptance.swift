@@ -77,8 +77,8 @@ extension SlotStorage {
     onMain: Bool
   ) -> Acceptance? {
     let isStamped = clock.isSystem && timeToLive == nil && Platform.isCoarseClockCheap
-    let reading = isStamped ? StampClock.Reading.now : nil
-    let now = isStamped ? 0 : clock.now
+    // What the time follows from, or the time.
+    let reading = isStamped ? Platform.coarseNanoseconds : clock.now
     let hasParent = directory.pointee.parent != nil
     let mayRun = onMain && !isLaneBusy
     var id: CommandID?
@@ -92,8 +92,8 @@ extension SlotStorage {
       } else if mayRun, state.isOpen {
         return false
       }
-      var now = now
-      if let reading {
+      var now = reading
+      if isStamped {
         guard state.settings.timeToLive >= StampClock.leastTimeToLive else { return false }
         // It may lag behind a time that was read exactly.
         now = max(state.stamps.time(reading), state.time)
