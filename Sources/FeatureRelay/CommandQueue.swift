@@ -171,7 +171,7 @@ extension CommandQueue {
     if node.pointee.heapIndex != CommandNode.none { removeWake(index) }
     let work = node.pointee.work.take()
     slab.free(index)
-    if waiting == 0, running == 0, slab.capacity > 1_024 { shrink() }
+    if waiting == 0, running == 0, slab.capacity > CommandSlab.kept { shrink() }
     return work
   }
 
@@ -205,8 +205,7 @@ extension CommandQueue {
 
   /// Gives back the memory of a queue that was long once and is empty now.
   private mutating func shrink() {
-    slab.deallocate()
-    slab = CommandSlab()
+    slab.shrink()
     heap = []
     tagged = TagIndex()
   }
