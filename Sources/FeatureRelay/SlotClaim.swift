@@ -96,11 +96,13 @@ extension SlotState {
 }
 
 extension SlotStorage {
-  /// Looks at the state, or changes it, where nothing follows from that. Under the lock.
+  /// Looks at the state, or changes it, where nothing follows from that. Under the lock. What is in
+  /// transit afterwards is what commands are.
   func withState<Result: Sendable>(_ body: (inout SlotState) -> Result) -> Result {
     var leftTransit = 0
     let result = lock.withLock { state in
-      leftTransit = settleClaim(&state)
+      leftTransit = settleClaim(&state) + state.spareTransit
+      state.spareTransit = 0
       return body(&state)
     }
     if leftTransit > 0 { core.transit.leave(leftTransit) }

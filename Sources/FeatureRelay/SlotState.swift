@@ -67,6 +67,9 @@ struct SlotState: ~Copyable {
   /// earlier than all of them.
   var plannedWakes: [Int64] = []
   var claim = Claim()
+  /// Places in transit that no command has yet, for the short way in: whoever looks gives them back
+  /// first (``SlotStorage/withState(_:)``).
+  var spareTransit = 0
   var stamps = StampClock()
   var lastSequence: UInt64 = 0
   var lastDeadline = Int64.min
