@@ -209,7 +209,7 @@ extension CommandQueue {
 
   @inline(__always)
   mutating func giveBackMemory() {
-    if waiting == 0, running == 0, slab.capacity > 1_024 { shrink() }
+    if waiting == 0, running == 0, slab.capacity > CommandSlab.kept { shrink() }
   }
 
   /// Frees the nodes of the first commands of a priority, which somebody else has the work of: at
@@ -242,8 +242,7 @@ extension CommandQueue {
 
   /// Gives back the memory of a queue that was long once and is empty now.
   private mutating func shrink() {
-    slab.deallocate()
-    slab = CommandSlab()
+    slab.shrink()
     heap = []
     tagged = TagIndex()
   }

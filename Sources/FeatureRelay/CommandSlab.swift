@@ -8,6 +8,9 @@
 struct CommandSlab {
   private static let chunkBits: UInt32 = 6
   private static let chunkSize: UInt32 = 1 << chunkBits
+  /// So many nodes stay when a queue that was longer is empty: from burst to burst the memory would
+  /// come from the system and go back, each page with a fault.
+  static let kept: UInt32 = 1_024
 
   /// Where the chunks are.
   private var chunks: UnsafeMutablePointer<UnsafeMutablePointer<CommandNode>>?
@@ -57,6 +60,22 @@ struct CommandSlab {
       chunk[Int(offset)].next = offset + 1 < Self.chunkSize ? base + offset + 1 : CommandNode.none
     }
     firstFree = base
+  }
+
+  /// Gives back what a long queue needed beyond ``kept``. No node may be in use.
+  mutating func shrink() {
+    guard capacity > Self.kept else { return }
+    let rest = Self.kept >> Self.chunkBits
+    for number in rest..<count {
+      chunks![Int(number)].deinitialize(count: Int(Self.chunkSize))
+      chunks![Int(number)].deallocate()
+    }
+    count = rest
+    firstFree = CommandNode.none
+    for index in (0..<capacity).reversed() {
+      node(index).pointee.next = firstFree
+      firstFree = index
+    }
   }
 
   /// Makes room for twice as many chunks, at powers of two.

@@ -279,15 +279,17 @@ extension Platform {
 
     /// 0: free; 1: held; 2: held, and perhaps somebody sleeps.
     private let word: UnsafeMutablePointer<Atomic<UInt32>>
-    private let state: UnsafeMutablePointer<State>
+
+    private var state: UnsafeMutablePointer<State> {
+      (UnsafeMutableRawPointer(word) + Self.headroom).assumingMemoryBound(to: State.self)
+    }
 
     init(_ state: consuming sending State) {
       let memory = UnsafeMutableRawPointer.allocate(
         byteCount: Self.headroom + MemoryLayout<State>.size, alignment: Self.headroom)
       word = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 1)
       word.initialize(to: Atomic(0))
-      self.state = (memory + Self.headroom).bindMemory(to: State.self, capacity: 1)
-      self.state.initialize(to: state)
+      (memory + Self.headroom).initializeMemory(as: State.self, to: state)
     }
 
     deinit {

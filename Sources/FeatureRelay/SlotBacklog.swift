@@ -22,6 +22,7 @@ struct SlotBacklog: ~Copyable {
   var armedWake = Int64.max
   var plannedWakes: [Int64] = []
   var claim = SlotState.Claim()
+  var spareTransit = 0
   var stamps = StampClock()
   var lastSequence: UInt64 = 0
   var lastDeadline = Int64.min
@@ -158,6 +159,12 @@ extension SlotState {
   var claim: Claim {
     @inline(__always) unsafeAddress { address(&backlog.pointee.claim) }
     @inline(__always) unsafeMutableAddress { mutableAddress(&made.pointee.claim) }
+  }
+  /// Places in transit that no command has yet, for the short way in: whoever looks gives them back
+  /// first (``SlotStorage/withState(_:)``).
+  var spareTransit: Int {
+    @inline(__always) unsafeAddress { address(&backlog.pointee.spareTransit) }
+    @inline(__always) unsafeMutableAddress { mutableAddress(&made.pointee.spareTransit) }
   }
   var stamps: StampClock {
     @inline(__always) unsafeAddress { address(&backlog.pointee.stamps) }

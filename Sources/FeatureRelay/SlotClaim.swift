@@ -98,11 +98,16 @@ extension SlotState {
 }
 
 extension SlotStorage {
-  /// Looks at the state, or changes it, where nothing follows from that. Under the lock.
+  /// Looks at the state, or changes it, where nothing follows from that. Under the lock. What is in
+  /// transit afterwards is what commands are.
   func withState<Result: Sendable>(_ body: (inout SlotState) -> Result) -> Result {
     var leftTransit = 0
     let result = lock.withLock { state in
       leftTransit = settleClaim(&state)
+      if state.spareTransit > 0 {
+        leftTransit += state.spareTransit
+        state.spareTransit = 0
+      }
       return body(&state)
     }
     if leftTransit > 0 { shared.transit.leave(leftTransit) }

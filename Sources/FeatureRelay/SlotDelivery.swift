@@ -353,12 +353,15 @@ extension SlotState {
   /// Whether the main actor would find something to do here by itself.
   @inline(__always)
   private var hasSomethingToDeliver: Bool {
-    guard isOpen, asyncLane == nil, !isLent, !isTaskPosted, !registrations.isEmpty,
-      let head = queue.head
-    else {
-      return false
+    // Changes nothing; the compiler would copy the state for one who only looks.
+    @inline(never) mutating get {
+      guard isOpen, asyncLane == nil, !isLent, !isTaskPosted, !registrations.isEmpty,
+        let head = queue.head
+      else {
+        return false
+      }
+      return isDue(head)
     }
-    return isDue(head)
   }
 
   /// Asks for the main actor if it is needed and does not know yet.

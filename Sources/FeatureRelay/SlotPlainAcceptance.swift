@@ -29,7 +29,7 @@ extension SlotState {
     // There may be fewer, if some of a claim have started: what is in transit then need not be.
     if queue.waiting >= limit ?? settings.limit {
       if isBeingDelivered() {
-        guard transit.enter() else { return nil }
+        guard takeSpareTransit() || transit.enter() else { return nil }
         isInTransit = true
       } else {
         return acceptFull(
@@ -106,13 +106,27 @@ extension SlotState {
     counts.addDropped(.overflow)
   }
 
+  /// Takes a place in transit that no command has yet, of some that are taken at once; false when
+  /// there are not so many left.
+  @inline(__always)
+  private mutating func takeSpareTransit() -> Bool {
+    if spareTransit == 0 { takeTransitAhead() }
+    guard spareTransit > 0 else { return false }
+    spareTransit &-= 1
+    return true
+  }
+
+  @inline(never)
+  private mutating func takeTransitAhead() { spareTransit = transit.enterMany() }
+
   /// Whether commands are being delivered, or certainly can be as soon as the main actor comes.
   @inline(__always)
   private mutating func isBeingDelivered() -> Bool {
     // What is claimed has a handler.
     if claim.count > 0 { return true }
-    guard isOpen, !isLaneAsync, let entry = registrations.last else { return false }
-    return entry.isOwned || WeakPeek.isAlive(entry.pointer)
+    // Its memory only: to look at the registration itself would count it, twice for each command.
+    guard isOpen, !isLaneAsync, let entry = registrations.last?.pointer else { return false }
+    return entry.header.pointee.isOwned || WeakPeek.isAlive(entry)
   }
 }
 

@@ -4,6 +4,8 @@ internal import Synchronization
 
 /// How many commands of a relay are on their way to the main actor beyond their queues' limits.
 final class TransitCount: Sendable {
+  private static let many = 32
+
   private let count = Atomic<Int>(0)
   private let limit: Int
 
@@ -18,6 +20,19 @@ final class TransitCount: Sendable {
     return false
   }
 
+  /// Takes many places at once, so that threads need not meet here for each command.
+  ///
+  /// - Returns: how many; none unless at least half of all places are left after it.
+  func enterMany() -> Int {
+    let places = count.load(ordering: .relaxed)
+    guard places <= limit / 2 - Self.many,
+      count.compareExchange(
+        expected: places, desired: places + Self.many, ordering: .relaxed
+      ).exchanged
+    else { return 0 }
+    return Self.many
+  }
+
   func leave(_ places: Int) {
     count.subtract(places, ordering: .relaxed)
   }
@@ -29,4 +44,8 @@ extension Unmanaged<TransitCount> {
   /// Takes a place; false when there is none.
   @inline(__always)
   func enter() -> Bool { _withUnsafeGuaranteedRef { $0.enter() } }
+
+  /// Takes many places at once; none unless at least half of all places are left after it.
+  @inline(__always)
+  func enterMany() -> Int { _withUnsafeGuaranteedRef { $0.enterMany() } }
 }

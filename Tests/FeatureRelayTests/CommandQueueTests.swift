@@ -81,6 +81,27 @@ struct CommandQueueTests {
   }
 
   @Test
+  func `a long queue that is empty keeps the memory of a thousand commands and grows again`() {
+    var queue = CommandQueue()
+    var sequence: UInt64 = 0
+    for _ in 0..<3 {
+      var indices: Set<UInt32> = []
+      for _ in 0..<5_000 {
+        sequence += 1
+        let index = makeNode(in: &queue, sequence: sequence)
+        indices.insert(index)
+        queue.insert(index)
+      }
+      #expect(indices.count == 5_000)
+      #expect(queue.slab.capacity >= 5_000)
+      while let head = queue.head { queue.remove(head)?.destroy() }
+      #expect(queue.slab.capacity == 1_024)
+      let isLive = queue.isLive(4_999, sequence: sequence)
+      #expect(!isLive)
+    }
+  }
+
+  @Test
   func `does the same as plain arrays over random operations`() {
     let seed = SeededGenerator.freshSeed()
     print("RELAY_TEST_SEED=\(seed)")

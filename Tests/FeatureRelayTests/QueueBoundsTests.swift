@@ -151,6 +151,27 @@ struct QueueBoundsTests {
     #expect(mirror.numbers == [2, 3])
   }
 
+  // A feature takes many places at once, which others must not miss.
+  @Test func placesThatNoCommandHasYetAreFreeForAllFeatures() async throws {
+    let relay = try makeRelay(limit: 1, transitLimit: 100)
+    let mirror = Mirror()
+    relay.register(ledger, for: LedgerFeature.self)
+    relay.register(mirror, for: MirrorFeature.self)
+    onAnotherThread {
+      for number in 0..<2 { relay.write(number) }
+      for number in 0..<100 { relay.show(number) }
+    }
+    #expect(relay.counts.dropped(.overflow) == 0)
+    #expect(relay.snapshot().inTransit == 100)
+    onAnotherThread { relay.show(100) }
+    #expect(relay.counts.dropped(.overflow) == 1)
+    #expect(relay.snapshot().inTransit == 100)
+    await relay.waitUntilIdle()
+    #expect(ledger.numbers == [0, 1])
+    #expect(mirror.numbers == Array(1...100))
+    #expect(relay.snapshot().inTransit == 0)
+  }
+
   @Test func whatWasInTransitStaysWhenTheHandlerDies() async throws {
     let relay = try makeRelay(limit: 3)
     var brief: Ledger? = Ledger()
