@@ -117,7 +117,7 @@ extension SlotState {
     isOwnDeadline: Bool, isInTransit: Bool
   ) -> UInt32 {
     // Read once: whatever is written could be what says where the backlog is.
-    let backlog = backlog
+    let backlog = made
     backlog.pointee.lastSequence += 1
     let index = backlog.pointee.queue.allocate()
     let node = backlog.pointee.queue.node(index)

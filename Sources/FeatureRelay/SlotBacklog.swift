@@ -67,7 +67,7 @@ extension SlotState {
   /// The slot's own backlog for what only changes once a command has been taken in: asking whether
   /// it is there each time would cost.
   @inline(__always)
-  private var made: UnsafeMutablePointer<SlotBacklog> {
+  var made: UnsafeMutablePointer<SlotBacklog> {
     assert(ownsBacklog, "a slot without a backlog has no commands")
     return backlog
   }

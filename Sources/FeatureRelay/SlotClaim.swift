@@ -53,8 +53,7 @@ extension SlotState {
   /// - Returns: how many commands have left the transit to the main actor.
   mutating func settleClaim(started: Int) -> Int {
     var leftTransit = 0
-    // Its own: there were commands.
-    let backlog = backlog
+    let backlog = made
     if started > 0 {
       ends.append(queue.node(claim.running).pointee.sequence, nil)
       _ = queue.remove(claim.running)

@@ -81,6 +81,17 @@ struct SlotBacklogTests {
     #expect(relay.counts(of: LedgerFeature.self).dropped(.reset) == 1)
   }
 
+  // The short way in is taken by the first command of a slot that has a handler.
+  @Test func aCommandFromElsewhereMakesIt() async {
+    relay.register(ledger, for: LedgerFeature.self)
+    #expect(!ownsBacklog)
+    relay.writeElsewhere(1)
+    #expect(ownsBacklog)
+    await relay.waitUntilIdle()
+    #expect(ledger.numbers == [1] && relay.counts.delivered == 1)
+    expectEmptyIsUntouched()
+  }
+
   @Test func aFailureOfADirectCallIsCountedInIt() {
     relay.register(ledger, for: LedgerFeature.self)
     ledger.onWrite = { _ in throw Refusal() }
