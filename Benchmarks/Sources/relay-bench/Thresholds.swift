@@ -50,7 +50,7 @@ enum Thresholds {
     ("enqueue-typed", "enqueue, typed", 1155),
     ("replay", "replay, without captures", 381),
     ("replay-capture", "replay, with a number", 621),
-    ("replay-typed", "replay, typed", 802),
+    ("replay-typed", "replay, typed", 795),
     ("flood", "a full queue, without captures", 749),
     ("flood-capture", "a full queue, with a number", 1045),
     ("cancel", "cancelled by tag, one of ten", 324),
