@@ -32,6 +32,32 @@ struct ByteReader {
 
   @inline(__always)
   mutating func number() -> UInt64? {
+    guard position + 9 <= bytes.count else { return shortNumber() }
+    let first = bytes.load(fromByteOffset: position, as: UInt8.self)
+    if first < 0x80 {
+      position += 1
+      return UInt64(first)
+    }
+    // Eight groups of seven bits at once: up to the first byte without its top bit.
+    let word = UInt64(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+    let ends = ~word & 0x8080_8080_8080_8080
+    let kept = ends == 0 ? word : word & (ends ^ (ends &- 1))
+    var number = kept & 0x007F_007F_007F_007F | (kept & 0x7F00_7F00_7F00_7F00) >> 1
+    number = number & 0x0000_3FFF_0000_3FFF | (number & 0x3FFF_0000_3FFF_0000) >> 2
+    number = number & 0x0000_0000_0FFF_FFFF | (number & 0x0FFF_FFFF_0000_0000) >> 4
+    if ends != 0 {
+      position += ends.trailingZeroBitCount >> 3 + 1
+      return number
+    }
+    let last = bytes[position + 8]
+    guard last < 0x80 else { return shortNumber() }
+    position += 9
+    return number | UInt64(last) << 56
+  }
+
+  /// A number byte by byte: near the bytes' end, and the longest.
+  private mutating func shortNumber() -> UInt64? {
     guard position < bytes.count else { return nil }
     let first = bytes[position]
     position += 1
@@ -54,10 +80,15 @@ struct ByteReader {
     return nil
   }
 
+  @inline(__always)
   mutating func signed() -> Int64? {
     guard let number = number() else { return nil }
     return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
   }
+
+  /// A number of 32 bits.
+  @inline(__always)
+  mutating func version() -> UInt32? { number().flatMap { UInt32(exactly: $0) } }
 
   /// The range of so many bytes as come after their count.
   @inline(__always)

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The records of one file, as far as they are whole, and what lies between them.
+/// Is shown the whole records of a file, in the order in which they lie there.
+protocol RecordVisitor {
+  mutating func visit(_ frame: FileScan.Frame, _ body: UnsafeRawBufferPointer)
+  /// Everything up to this offset has been gone through.
+  mutating func passed(_ offset: Int)
+}
+
+/// One pass over a file: its records, as far as they are whole, and what lies between them.
 ///
 /// Reads in pieces of a mebibyte, or of one record if it is longer and the file really has as many
-/// bytes: memory is bounded by the file's own size.
+/// bytes: memory is bounded by the file's own size. A record is looked at while its piece is still
+/// in the processor's caches, and not kept track of: whoever needs that, collects.
 struct FileScan: Sendable {
   /// Where a whole record lies.
   struct Frame: Sendable {
@@ -29,9 +37,19 @@ struct FileScan: Sendable {
     var lost: Int
   }
 
-  /// In the order of their numbers; none twice.
+  /// Bytes of the file that hold records.
+  struct Piece: Sendable {
+    var offset: Int
+    var bytes: [UInt8]
+  }
+
+  /// In the order of their numbers, none twice; empty where somebody was shown them instead.
   private(set) var frames: [Frame] = []
-  private(set) var pieces: [[UInt8]] = []
+  /// How many whole records there are.
+  private(set) var count = 0
+  /// Whether they lie in the order of their numbers, as they were written.
+  private(set) var isOrdered = true
+  private(set) var pieces: [Piece] = []
   private(set) var damages: [Damage] = []
   /// Where the next record goes: the end of the last whole one. What follows is torn.
   private(set) var end: Int
@@ -42,7 +60,7 @@ struct FileScan: Sendable {
 
   var lost: Int { damages.reduce(0) { $0 + $1.lost } }
 
-  /// Reads a file's records.
+  /// Collects a file's records.
   ///
   /// - Parameters:
   ///   - salt: the file's.
@@ -55,6 +73,20 @@ struct FileScan: Sendable {
     progress: (Int) -> Void = { _ in },
     read: (Int, UnsafeMutableRawBufferPointer) throws(JournalError) -> Int
   ) throws(JournalError) {
+    var collector = FrameCollector()
+    try self.init(
+      salt: salt, size: size, start: start, visitor: &collector, progress: progress, read: read)
+    frames = collector.frames
+    if !isOrdered { putInOrder() }
+  }
+
+  /// Shows a file's records to a visitor. If they turn out not to lie in order, whatever it made of
+  /// them is void, and they are to be collected.
+  init<Visitor: RecordVisitor>(
+    salt: UInt32, size: Int, start: Int = JournalFormat.headerSize, visitor: inout Visitor,
+    progress: (Int) -> Void = { _ in },
+    read: (Int, UnsafeMutableRawBufferPointer) throws(JournalError) -> Int
+  ) throws(JournalError) {
     end = start
     var size = size
     var position = start
@@ -62,8 +94,6 @@ struct FileScan: Sendable {
     // Looking for a record's beginning may try bodies in vain; together no more than this.
     var budget = 8 * size + (1 << 20)
     var wanted = FileScan.pieceSize
-    var isOrdered = true
-    frames.reserveCapacity(size / 128)
     while position < size {
       let offset = position
       let piece = try FileScan.piece(offset, min(wanted, size - offset), read)
@@ -72,6 +102,7 @@ struct FileScan: Sendable {
       if piece.isEmpty { break }
       wanted = FileScan.pieceSize
       progress(offset + piece.count)
+      var found = 0
       piece.withUnsafeBytes { bytes in
         var local = 0
         scan: while local < bytes.count {
@@ -92,12 +123,15 @@ struct FileScan: Sendable {
             } else if lost > 0 {
               damages.append(Damage(range: place..<place, lost: lost))
             }
-            frames.append(
+            let body = local + JournalFormat.recordHeaderSize
+            visitor.visit(
               Frame(
                 offset: place, sequence: sequence, piece: UInt32(pieces.count),
-                bodyStart: UInt32(local + JournalFormat.recordHeaderSize),
-                bodyCount: UInt32(count), type: type))
-            local += JournalFormat.recordHeaderSize + count
+                bodyStart: UInt32(body), bodyCount: UInt32(count), type: type),
+              UnsafeRawBufferPointer(start: bytes.baseAddress! + body, count: count))
+            if !type.isKnown, !type.mayBeIgnored { isNewer = true }
+            found += 1
+            local = body + count
             end = max(end, offset + local)
           case .more(let count):
             // The rest of it is in the file, but not in this piece.
@@ -110,26 +144,32 @@ struct FileScan: Sendable {
         }
         position = offset + local
       }
-      if let last = frames.last, Int(last.piece) == pieces.count { pieces.append(piece) }
+      if found > 0 { pieces.append(Piece(offset: offset, bytes: piece)) }
+      count += found
+      visitor.passed(position)
       if budget < 0 { break }
     }
     if let gap = gapStart, try !FileScan.isTorn(gap, size, salt, read) {
       damages.append(Damage(range: gap..<size, lost: 1))
     }
-    if !isOrdered { putInOrder() }
-    isNewer = frames.contains { !$0.type.isKnown && !$0.type.mayBeIgnored }
   }
 
   /// Calls with the bytes of a record's body.
   @inline(__always)
   func withBody<Result>(_ frame: Frame, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-    pieces[Int(frame.piece)].withUnsafeBytes { bytes in
+    pieces[Int(frame.piece)].bytes.withUnsafeBytes { bytes in
       body(UnsafeRawBufferPointer(rebasing: bytes[frame.body]))
     }
   }
 
   /// The bytes of a record's body, a part of their piece.
-  func body(_ frame: Frame) -> ArraySlice<UInt8> { pieces[Int(frame.piece)][frame.body] }
+  func body(_ frame: Frame) -> ArraySlice<UInt8> { pieces[Int(frame.piece)].bytes[frame.body] }
+
+  /// Forgets the records and their bytes, which somebody else has; what was found out stays.
+  mutating func letGo() {
+    frames = []
+    pieces = []
+  }
 
   /// Records that stand twice or in another's place (copied parts of the file) are sorted.
   private mutating func putInOrder() {
@@ -139,8 +179,20 @@ struct FileScan: Sendable {
       defer { last = frame.sequence }
       return frame.sequence == last
     }
+    count = frames.count
     if damages.isEmpty { damages.append(Damage(range: end..<end, lost: 0)) }
   }
+}
+
+/// Keeps track of all records.
+private struct FrameCollector: RecordVisitor {
+  var frames: [FileScan.Frame] = []
+
+  mutating func visit(_ frame: FileScan.Frame, _ body: UnsafeRawBufferPointer) {
+    frames.append(frame)
+  }
+
+  mutating func passed(_ offset: Int) {}
 }
 
 extension FileScan {
@@ -169,7 +221,7 @@ extension FileScan {
     let kind = UInt16(littleEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt16.self))
     if kind == 0 { return .nothing(zeros(bytes, local)) }
     guard kind < 0x100 else { return .nothing(1) }
-    let check = Checksum.crc32c(start, 10, seed: salt)
+    let (check, head) = Checksum.crc32c(recordHeader: start, seed: salt)
     guard
       UInt16(truncatingIfNeeded: check)
         == UInt16(littleEndian: start.loadUnaligned(fromByteOffset: 10, as: UInt16.self))
@@ -180,7 +232,6 @@ extension FileScan {
       return .nothing(1)
     }
     guard headerSize + count <= rest else { return .more(headerSize + count) }
-    let head = Checksum.crc32c(start + 10, 2, seed: check)
     guard
       Checksum.crc32c(start + headerSize, count, seed: head)
         == UInt32(littleEndian: start.loadUnaligned(fromByteOffset: 12, as: UInt32.self))

@@ -15,21 +15,16 @@ package struct JournalEntry: Hashable, Sendable {
   package var group: String
   /// The priority, as the layer above numbers it.
   package var priority: UInt8 = 0
-  /// The tags that can be named in another run.
-  package var labels: [String] = []
-  /// The unique key, if there is one.
-  package var key: JournalKey?
-  /// Milliseconds since 1970, by the wall clock.
-  package var acceptedAt: Int64
-  /// Milliseconds; nil is for ever.
-  package var timeToLive: UInt64?
   /// The version of the payload's shape.
   package var payloadVersion: UInt32 = 0
+  /// Milliseconds since 1970, by the wall clock.
+  package var acceptedAt: Int64
   /// What the command's coder made.
   package var payload: JournalBytes
-  /// The entry that ends by this one being written: one record, so neither both nor none.
-  package var replaces: UInt64?
+  /// What few entries have: nearly all are copied without it.
+  private var rare: Box<Rare>?
 
+  @inline(__always)
   package init(
     id: UInt64, place: JournalPlace, name: String, group: String, priority: UInt8 = 0,
     labels: [String] = [], key: JournalKey? = nil, acceptedAt: Int64, timeToLive: UInt64? = nil,
@@ -40,14 +35,67 @@ package struct JournalEntry: Hashable, Sendable {
     self.name = name
     self.group = group
     self.priority = priority
-    self.labels = labels
-    self.key = key
-    self.acceptedAt = acceptedAt
-    self.timeToLive = timeToLive
     self.payloadVersion = payloadVersion
+    self.acceptedAt = acceptedAt
     self.payload = payload
-    self.replaces = replaces
+    rare = nil
+    if !labels.isEmpty || key != nil || timeToLive != nil || replaces != nil {
+      changeRare { rare in
+        rare = Rare(labels: labels, key: key, timeToLive: timeToLive, replaces: replaces)
+      }
+    }
   }
+}
+
+extension JournalEntry {
+  private struct Rare: Hashable, Sendable {
+    var labels: [String] = []
+    var key: JournalKey?
+    var timeToLive: UInt64?
+    var replaces: UInt64?
+  }
+
+  /// The tags that can be named in another run.
+  package var labels: [String] {
+    get { rare?.value.labels ?? [] }
+    set { changeRare { $0.labels = newValue } }
+  }
+
+  /// The unique key, if there is one.
+  package var key: JournalKey? {
+    get { rare?.value.key }
+    set { changeRare { $0.key = newValue } }
+  }
+
+  /// Milliseconds; nil is for ever.
+  package var timeToLive: UInt64? {
+    get { rare?.value.timeToLive }
+    set { changeRare { $0.timeToLive = newValue } }
+  }
+
+  /// The entry that ends by this one being written: one record, so neither both nor none.
+  package var replaces: UInt64? {
+    get { rare?.value.replaces }
+    set { if newValue != nil || rare != nil { changeRare { $0.replaces = newValue } } }
+  }
+
+  private mutating func changeRare(_ body: (inout Rare) -> Void) {
+    var changed = rare?.value ?? Rare()
+    body(&changed)
+    rare = changed == Rare() ? nil : Box(changed)
+  }
+}
+
+/// A value behind one reference, for what is seldom there and often copied.
+private final class Box<Value: Hashable & Sendable>: Hashable, Sendable {
+  let value: Value
+
+  init(_ value: Value) {
+    self.value = value
+  }
+
+  static func == (one: Box, other: Box) -> Bool { one.value == other.value }
+  func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
 /// A place in the order of acceptance: the run of the process, then the number within it.
@@ -103,7 +151,11 @@ package struct RecoveredEntry: Hashable, Sendable {
   /// Whether a handler may have seen it before.
   package var wasStarted: Bool
   /// Set for a dead letter.
-  package var death: JournalDeath?
+  package var death: JournalDeath? {
+    get { deathBox?.value }
+    set { deathBox = newValue.map { Box($0) } }
+  }
+  private var deathBox: Box<JournalDeath>?
 
   package init(
     entry: JournalEntry, attempts: UInt32 = 0, unfinishedAttempts: UInt32 = 0,
@@ -113,6 +165,6 @@ package struct RecoveredEntry: Hashable, Sendable {
     self.attempts = attempts
     self.unfinishedAttempts = unfinishedAttempts
     self.wasStarted = wasStarted
-    self.death = death
+    deathBox = death.map { Box($0) }
   }
 }

@@ -133,6 +133,12 @@ struct EntryFlags: OptionSet {
   /// Those that say what has happened to it.
   static let stateful: EntryFlags = [.attempts, .wasStarted, .death, .origin]
 
+  /// Those of an entry that has only what nearly all have.
+  static let plain: EntryFlags = [.attempts, .wasStarted, .payloadVersion]
+
+  /// Those that need more than to be added to what is there.
+  static let eventful: EntryFlags = [.attempts, .wasStarted, .death, .origin, .replaces]
+
   /// All that this version knows.
   static let known = EntryFlags(rawValue: 1 << 11 - 1)
 }

@@ -52,8 +52,18 @@ struct JournalIndex: Sendable {
 
   mutating func reserve(_ count: Int) { items.reserve(count) }
 
-  /// An entry was written.
+  /// An entry was written that replaces none and to which nothing has happened.
   @inline(__always)
+  mutating func accept(_ id: UInt64, run: UInt64, file: UInt64, offset: Int, size: Int) {
+    note(identifier: id, run: run)
+    take(
+      id,
+      Item(
+        offset: offset, file: UInt32(truncatingIfNeeded: file),
+        size: Int32(truncatingIfNeeded: size)))
+  }
+
+  /// An entry was written.
   mutating func accept(
     _ id: UInt64, run: UInt64, replaces: UInt64?, _ state: EntryState, file: UInt64, offset: Int,
     size: Int
@@ -76,7 +86,12 @@ struct JournalIndex: Sendable {
       origins[origin] = id
       originsByIdentifier[id] = origin
     }
-    liveBytes += size
+    take(id, item)
+  }
+
+  @inline(__always)
+  private mutating func take(_ id: UInt64, _ item: Item) {
+    liveBytes += Int(item.size)
     if let before = items.update(id, item) {
       liveBytes -= Int(before.size)
       if before.isDead, !item.isDead { deaths[id] = nil }

@@ -153,7 +153,7 @@ extension JournalInspection.File {
     if case .header(let header) = found.header, header.kind == .base { kind = .base }
     self.init(name: found.name, kind: kind, bytes: found.size)
     guard let scan = found.scan else { return }
-    records = scan.frames.count
+    records = scan.count
     if found.header == .damaged {
       damages.append(.init(range: 0..<min(found.size, 64), lost: 0, detail: "the file's header"))
     }

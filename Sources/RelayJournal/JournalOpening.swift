@@ -16,7 +16,7 @@ package struct JournalOpening: Sendable {
   }
 
   /// The same, all of it taken apart: costs as much as there are, each time.
-  package var entries: [RecoveredEntry] { Array(recovered) }
+  package var entries: [RecoveredEntry] { recovered.takenApart }
 }
 
 /// Five different answers (empty is not unavailable, damaged is neither).

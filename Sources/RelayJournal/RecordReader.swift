@@ -120,7 +120,9 @@ enum RecordReader {
     var reader = ByteReader(bytes, from: head.tail)
     guard reader.number() != nil else { return false }
     // Most have none of the rarer fields.
-    if head.flags.isSubset(of: [.name, .group, .replaces, .wasStarted]) { return true }
+    if head.flags.isSubset(of: [.name, .group, .replaces, .wasStarted, .payloadVersion]) {
+      return !head.flags.contains(.payloadVersion) || reader.version() != nil
+    }
     return hasSensibleFields(head.flags, &reader)
   }
 
@@ -140,26 +142,42 @@ enum RecordReader {
     if flags.contains(.origin), reader.fixed(UInt32.self) == nil || reader.number() == nil {
       return false
     }
-    if flags.contains(.payloadVersion) {
-      guard let version = reader.number(), version <= UInt64(UInt32.max) else { return false }
-    }
-    return true
+    return !flags.contains(.payloadVersion) || reader.version() != nil
   }
 
-  /// The fields of an entry that has none of the rarer ones, and where its payload begins.
+  /// An entry that has none of the rarer fields and no name in full, as most are.
+  struct Plain {
+    var id: UInt64
+    var place: JournalPlace
+    var priority: UInt8
+    var name: Int
+    var group: Int
+    var acceptedAt: Int64
+    var payloadVersion: UInt32 = 0
+    /// Where its payload begins.
+    var payloadStart: Int
+  }
+
   @inline(__always)
-  static func plain(_ bytes: UnsafeRawBufferPointer) -> (
-    head: EntryHead, acceptedAt: Int64, payloadStart: Int
-  )? {
-    guard let head = head(bytes, define: { _, _ in }),
-      head.flags.isSubset(of: [.name, .group, .attempts, .wasStarted])
+  static func plain(_ bytes: UnsafeRawBufferPointer) -> Plain? {
+    var reader = ByteReader(bytes)
+    guard let flags = reader.number(), EntryFlags(rawValue: flags).isSubset(of: .plain),
+      let id = reader.number(), let run = reader.number(), let sequence = reader.number(),
+      let priority = reader.byte(), let name = reader.number(), let group = reader.number(),
+      let acceptedAt = reader.signed()
     else { return nil }
-    var reader = ByteReader(bytes, from: head.tail)
-    guard let acceptedAt = reader.signed() else { return nil }
-    if head.flags.contains(.attempts) {
+    if flags & EntryFlags.attempts.rawValue != 0 {
       guard reader.number() != nil, reader.number() != nil else { return nil }
     }
-    return (head, acceptedAt, reader.position)
+    var payloadVersion: UInt32 = 0
+    if flags & EntryFlags.payloadVersion.rawValue != 0 {
+      guard let version = reader.version() else { return nil }
+      payloadVersion = version
+    }
+    return Plain(
+      id: id, place: JournalPlace(run: run, sequence: sequence), priority: priority,
+      name: Int(truncatingIfNeeded: name), group: Int(truncatingIfNeeded: group),
+      acceptedAt: acceptedAt, payloadVersion: payloadVersion, payloadStart: reader.position)
   }
 
   /// What an entry's record says about what has happened to it.
@@ -182,7 +200,8 @@ enum RecordReader {
       guard let acceptedAt = reader.signed() else { return nil }
       var entry = JournalEntry(
         id: head.id, place: head.place, name: name, group: group, priority: head.priority,
-        acceptedAt: acceptedAt, payload: [], replaces: head.replaces)
+        acceptedAt: acceptedAt, payload: [])
+      if let replaces = head.replaces { entry.replaces = replaces }
       let flags = head.flags
       if flags.contains(.timeToLive) {
         guard let timeToLive = reader.number() else { return nil }
@@ -215,9 +234,7 @@ enum RecordReader {
         state.origin = EntryOrigin(salt: salt, id: id)
       }
       if flags.contains(.payloadVersion) {
-        guard let version = reader.number(), let version = UInt32(exactly: version) else {
-          return nil
-        }
+        guard let version = reader.version() else { return nil }
         entry.payloadVersion = version
       }
       entry.payload = body[(body.startIndex + head.tail + reader.position)...]

@@ -50,31 +50,82 @@ struct Recovery {
   ) throws(JournalError) {
     try lookAround(directory, mode)
     guard newerVersion == nil else { return }
+    let around = self
+    var way = Way()
+    // What files say about earlier ones, and that they are not in order, is known when all of them
+    // have been read: then they are read again. Both are rare.
+    for _ in 0..<3 {
+      guard let better = try readRecords(directory, way, progress) else { break }
+      self = around
+      way = better
+    }
+  }
+
+  /// How records are read.
+  private struct Way {
+    /// Where files end behind which a failed write could not be taken away, by their numbers.
+    var cuts: [UInt64: Int] = [:]
+    /// Whether records are put in order before they are followed.
+    var collects = false
+  }
+
+  /// Reads all files and follows their records.
+  ///
+  /// - Returns: how it would have to be done instead; nil if all is well.
+  private mutating func readRecords(
+    _ directory: JournalDirectory, _ way: Way, _ progress: (Int, Int) -> Void
+  ) throws(JournalError) -> Way? {
     let total = files.reduce(0) { $0 + $1.size }
     var done = 0
+    var replay = RecordReplay(index, total: total)
+    index = JournalIndex()
     for position in files.indices {
       let found = files[position]
-      let scan = try FileScan(
-        salt: found.salt, size: found.size,
-        start: found.header == .damaged ? 0 : JournalFormat.headerSize,
-        progress: { progress(done + $0, total) },
-        read: { (offset, buffer) throws(JournalError) in
-          try directory.fileSystem.read(found.file.file, offset, buffer)
-        })
+      replay.begin(found.number, end: way.cuts[found.number] ?? .max)
+      let scan = try Recovery.scan(
+        found, directory.fileSystem, way, &replay, progress: { progress(done + $0, total) })
       done += found.size
       if scan.isNewer {
         newerVersion = Int(JournalFormat.version) + 1
-        return
+        return nil
       }
+      if !scan.isOrdered, !way.collects { return Way(collects: true) }
+      let (names, senseless) = replay.finish(scan)
       files[position].scan = scan
-      if found.isZeros, scan.frames.isEmpty, scan.damages.isEmpty {
+      files[position].scan?.letGo()
+      files[position].names = names
+      files[position].senseless = senseless
+      if found.isZeros, scan.count == 0, scan.damages.isEmpty {
         // Zeros to the end: what a power cut leaves of a file that was just made.
         files[position].header = .unfinished
         leftovers.append(found.name)
       }
     }
     files.removeAll { $0.header == .unfinished }
-    followRecords()
+    let cuts = replay.cuts
+    entries = replay.takeEntries()
+    index = replay.index
+    unknown = replay.unknown
+    return cuts == way.cuts ? nil : Way(cuts: cuts, collects: way.collects)
+  }
+
+  private static func scan(
+    _ found: Found, _ fileSystem: FileSystem, _ way: Way, _ replay: inout RecordReplay,
+    progress: (Int) -> Void
+  ) throws(JournalError) -> FileScan {
+    let start = found.header == .damaged ? 0 : JournalFormat.headerSize
+    let read = { (offset: Int, buffer: UnsafeMutableRawBufferPointer) throws(JournalError) in
+      try fileSystem.read(found.file.file, offset, buffer)
+    }
+    guard way.collects else {
+      return try FileScan(
+        salt: found.salt, size: found.size, start: start, visitor: &replay, progress: progress,
+        read: read)
+    }
+    let scan = try FileScan(
+      salt: found.salt, size: found.size, start: start, progress: progress, read: read)
+    for frame in scan.frames { scan.withBody(frame) { replay.visit(frame, $0) } }
+    return scan
   }
 
   /// Opens the files, reads their headers, and tells what is to be read.
@@ -131,155 +182,5 @@ struct Recovery {
       found.isZeros = true
     }
     return found
-  }
-}
-
-// MARK: - Following the records
-
-extension Recovery {
-  private mutating func followRecords() {
-    var found: [RecoveredEntries.Item] = []
-    let count = files.reduce(0) { $0 + ($1.scan?.frames.count ?? 0) }
-    found.reserveCapacity(count)
-    index.reserve(count)
-    let cuts = cuts()
-    for position in files.indices {
-      follow(position, end: cuts[files[position].number] ?? .max, &found)
-    }
-    keepLive(&found)
-    let sources = files.map { RecoveredEntries.Source($0.scan!, $0.names) }
-    entries = RecoveredEntries(found, sources, deaths: index.deaths)
-  }
-
-  /// Leaves those that are still there, with what has happened to them, in order.
-  private mutating func keepLive(_ found: inout [RecoveredEntries.Item]) {
-    let numbers = files.map { UInt32(truncatingIfNeeded: $0.number) }
-    var kept = 0
-    var isSorted = true
-    for position in found.indices {
-      var candidate = found[position]
-      let file = Int(candidate.file)
-      guard let item = index.items[candidate.id], item.file == numbers[file],
-        item.offset == files[file].scan!.frames[Int(candidate.frame)].offset
-      else { continue }
-      candidate.attempts = item.attempts
-      candidate.unfinished = item.unfinished
-      candidate.wasStarted = item.wasStarted
-      if item.isMoved, let place = index.places[candidate.id] { candidate.place = place }
-      if kept > 0, candidate.place < found[kept - 1].place { isSorted = false }
-      found[kept] = candidate
-      kept += 1
-    }
-    found.removeLast(found.count - kept)
-    if !isSorted { found.sort { ($0.place, $0.id) < ($1.place, $1.id) } }
-  }
-
-  /// Where files end behind which a failed write could not be taken away, by their numbers.
-  private func cuts() -> [UInt64: Int] {
-    var cuts: [UInt64: Int] = [:]
-    for scan in files.compactMap(\.scan) {
-      for frame in scan.frames.prefix(1) where frame.type == .cut {
-        guard
-          case .cut(let cut) = scan.withBody(frame, { RecordReader.read(.cut, $0) { _, _ in } })
-        else { continue }
-        cuts[cut.number] = cut.offset
-      }
-    }
-    return cuts
-  }
-
-  private mutating func follow(
-    _ position: Int, end: Int, _ found: inout [RecoveredEntries.Item]
-  ) {
-    guard let scan = files[position].scan else { return }
-    let number = files[position].number
-    let frames = scan.frames
-    var names: [String?] = []
-    var nameless: [Int] = []
-    var senseless = 0
-    let define: (UInt32, String) -> Void = { number, text in
-      while names.count <= number { names.append(nil) }
-      if names[Int(number)] == nil { names[Int(number)] = text }
-    }
-    var frameIndex = 0
-    while frameIndex < frames.count {
-      // Pieces are taken in hand once for all the records in them.
-      let piece = frames[frameIndex].piece
-      scan.pieces[Int(piece)].withUnsafeBytes { bytes in
-        while frameIndex < frames.count, frames[frameIndex].piece == piece {
-          let frame = frames[frameIndex]
-          defer { frameIndex += 1 }
-          guard frame.offset < end else { continue }
-          let body = UnsafeRawBufferPointer(rebasing: bytes[frame.body])
-          guard frame.type == .entry else {
-            if !apply(frame, number, body) { senseless += 1 }
-            continue
-          }
-          guard let head = RecordReader.head(body, define: define),
-            RecordReader.isSensible(head, body)
-          else {
-            senseless += 1
-            continue
-          }
-          if !names.has(head) { nameless.append(frameIndex) }
-          accept(head, frame, number, body)
-          found.append(
-            RecoveredEntries.Item(
-              place: head.place, id: head.id, file: UInt32(position), frame: UInt32(frameIndex)))
-        }
-      }
-    }
-    for frameIndex in nameless {
-      let frame = frames[frameIndex]
-      // The name may have come later; if not, all records that had it are lost.
-      guard let head = scan.withBody(frame, { RecordReader.head($0) { _, _ in } }),
-        !names.has(head)
-      else { continue }
-      senseless += 1
-      guard let item = index.items[head.id], item.offset == frame.offset,
-        item.file == UInt32(truncatingIfNeeded: number)
-      else { continue }
-      index.apply(.acknowledged(head.id))
-    }
-    files[position].names = names
-    files[position].senseless += senseless
-  }
-
-  @inline(__always)
-  private mutating func accept(
-    _ head: EntryHead, _ frame: FileScan.Frame, _ number: UInt64, _ body: UnsafeRawBufferPointer
-  ) {
-    var state = EntryState()
-    if !head.flags.isDisjoint(with: .stateful) { state = RecordReader.state(head, body) }
-    index.accept(
-      head.id, run: head.place.run, replaces: head.replaces, state, file: number,
-      offset: frame.offset, size: frame.size)
-  }
-
-  /// - Returns: whether it makes sense.
-  private mutating func apply(
-    _ frame: FileScan.Frame, _ number: UInt64, _ body: UnsafeRawBufferPointer
-  ) -> Bool {
-    guard frame.type.isKnown else {
-      unknown.append(
-        UnknownRecord(file: number, offset: frame.offset, size: frame.size, type: frame.type))
-      return true
-    }
-    switch RecordReader.read(frame.type, body, define: { _, _ in }) {
-    case .other(let record): index.apply(record)
-    case .adopted(let mark): index.inboxes[mark.salt] = mark.offset
-    case .entry, .cut: break
-    case nil: return false
-    }
-    return true
-  }
-}
-
-extension [String?] {
-  /// Whether the names of an entry are known.
-  @inline(__always)
-  fileprivate func has(_ head: EntryHead) -> Bool {
-    Int(head.name) < count && Int(head.group) < count && self[Int(head.name)] != nil
-      && self[Int(head.group)] != nil
   }
 }

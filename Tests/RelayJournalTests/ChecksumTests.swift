@@ -18,6 +18,24 @@ struct ChecksumTests {
     }
   }
 
+  @Test func allLengthsGiveWhatBitByBitGives() {
+    let bytes = (0..<100).map { UInt8($0 * 31 & 0xFF) }
+    for count in 0...100 {
+      var crc: UInt32 = 0xFFFF_FFFF
+      for byte in bytes.prefix(count) {
+        crc ^= UInt32(byte)
+        for _ in 0..<8 { crc = crc & 1 == 0 ? crc >> 1 : crc >> 1 ^ 0x82F6_3B78 }
+      }
+      #expect(bytes.prefix(count).withUnsafeBytes { Checksum.crc32c($0, seed: 0) } == ~crc)
+    }
+    bytes.withUnsafeBytes { bytes in
+      let start = bytes.baseAddress!
+      let (first10, first12) = Checksum.crc32c(recordHeader: start, seed: 7)
+      #expect(first10 == Checksum.crc32c(start, 10, seed: 7))
+      #expect(first12 == Checksum.crc32c(start, 12, seed: 7))
+    }
+  }
+
   @Test func piecesGiveTheSameAsTheWhole() {
     let bytes = (0..<100).map { UInt8($0 * 7 & 0xFF) }
     bytes.withUnsafeBytes { whole in

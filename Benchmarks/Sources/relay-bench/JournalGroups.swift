@@ -201,7 +201,7 @@ let journalRestoreGroup = Group("journal-restore", "100,000 commands of 64 bytes
       let elapsed = time {
         let opening = Journal.open(workshop.path + "/restore")
         precondition(opening.recovered.count == many)
-        for entry in opening.recovered { bytes += entry.entry.payload.count }
+        opening.recovered.forEach { bytes += $0.entry.payload.count }
         opening.journal?.close()
       }
       precondition(bytes == many * 64)
