@@ -32,7 +32,8 @@ extension Relay {
     let entry = JournalEntry(
       id: 0, place: JournalPlace(run: 0, sequence: 0), name: declaration.name,
       group: slot.featureName, priority: incoming.priority.rawValue,
-      labels: tags.compactMap(\.lastingName), key: unique.map { JournalKey($0) },
+      labels: tags.isEmpty ? [] : tags.compactMap(\.lastingName),
+      key: unique.map { JournalKey($0) },
       acceptedAt: store.clock.wallMilliseconds,
       timeToLive: incoming.timeToLive.flatMap {
         $0 == .max ? nil : UInt64(max($0 / 1_000_000, 1))
@@ -135,6 +136,8 @@ extension SlotStorage {
     while true {
       let now = clock.now
       var effects = SlotEffects()
+      // Its own record, where it is all that there is to be written.
+      var record: JournalRecord?
       let outcome = locked(onMain: onMain, postsHop: !onMain, &effects) {
         state, effects -> DurableOutcome in
         if state.queue.waiting >= command.limit ?? state.settings.limit, !state.isClosed,
@@ -162,7 +165,11 @@ extension SlotStorage {
             if !startsNow {
               // What is dispatched on the main actor cannot be delivered before this returns.
               if !onMain || durable.level == .survivesPowerLoss { state.hold(id.index) }
-              effects.write(.accepted(durable.entry), durable)
+              if effects.hasWrites {
+                effects.write(.accepted(durable.entry), durable)
+              } else {
+                record = .accepted(durable.entry)
+              }
             }
           }
           return .accepted(
@@ -172,6 +179,7 @@ extension SlotStorage {
               && state.needsExplanation(directory.registrationVersion))
         }
       }
+      if let record { durable.store?.write(DurableWrite(record, durable)) }
       perform(effects, onMain: onMain)
       switch outcome {
       case .drainFirst:
@@ -234,7 +242,7 @@ extension SlotStorage {
     }
     if startsNow, isUnwritten {
       // Nothing has started it after all: its record is written by itself.
-      durable.store?.write([DurableWrite(.accepted(durable.entry), durable)])
+      durable.store?.write(DurableWrite(.accepted(durable.entry), durable))
       let isLive = withState { $0.queue.isLive(id.index, sequence: id.sequence) }
       if !isLive { writeEndAgain(id, durable) }
       return isLive ? .waiting : Acceptance.Outcome(withState { $0.status(id) })
@@ -251,9 +259,8 @@ extension SlotStorage {
   private func writeEndAgain(_ id: CommandID, _ durable: DurableState) {
     let status = withState { $0.status(id) }
     if case .dropped(.closed)? = status { return }
-    durable.store?.write([
-      DurableWrite(.ended(durable.entry.id, reason: DropReason.cancelled.rawValue), durable)
-    ])
+    durable.store?.write(
+      DurableWrite(.ended(durable.entry.id, reason: DropReason.cancelled.rawValue), durable))
   }
 }
 

@@ -64,6 +64,17 @@ extension DurableStore {
     case nowhere
   }
 
+  /// Writes one record, as nearly every dispatch does: without a list of them.
+  func write(_ write: DurableWrite) {
+    guard write.kind != .death, let journal = state.withLock({ $0.plainJournal }) else {
+      return self.write([write])
+    }
+    switch journal.append(write.record) {
+    case .written: write.noteWritten()
+    case let result: settle(result, of: [write], in: journal)
+    }
+  }
+
   /// Writes records by one system call, or keeps them for later. When it returns each command's
   /// state says what it survives.
   func write(_ writes: [DurableWrite]) {
@@ -117,9 +128,14 @@ extension DurableStore {
 
   private func append(_ writes: [DurableWrite], to journal: Journal) {
     guard !writes.isEmpty else { return }
-    let result =
+    settle(
       writes.count == 1
-      ? journal.append(writes[0].record) : journal.append(writes.map(\.record))
+        ? journal.append(writes[0].record) : journal.append(writes.map(\.record)),
+      of: writes, in: journal)
+  }
+
+  /// Does what follows from a write.
+  private func settle(_ result: JournalWrite, of writes: [DurableWrite], in journal: Journal) {
     switch result {
     case .written: for write in writes { write.noteWritten() }
     case .behind(let ticket):

@@ -72,8 +72,8 @@ public struct RelayClock: Sendable {
 
   /// The wall clock, in milliseconds since 1970.
   var wallMilliseconds: Int64 {
-    let time = custom?.wall?() ?? .nanoseconds(Platform.wallNanoseconds)
-    return time.nanoseconds / 1_000_000
+    if let wall = custom?.wall { return wall().nanoseconds / 1_000_000 }
+    return Platform.wallNanoseconds / 1_000_000
   }
 
   /// By how much the coarse time may lag behind within one run, in nanoseconds.

@@ -60,6 +60,9 @@ struct SlotEffects: ~Copyable {
   /// What is to be written to the journal before anything else is done.
   var writes: [DurableWrite] { rare?.writes ?? [] }
 
+  /// Whether there is anything to be written.
+  var hasWrites: Bool { rare?.writes.isEmpty == false }
+
   mutating func write(_ record: JournalRecord, _ durable: DurableState) {
     makeRare().writes.append(DurableWrite(record, durable))
   }
