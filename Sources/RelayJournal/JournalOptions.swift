@@ -26,6 +26,11 @@ package struct JournalOptions: Sendable {
   package var makeIdentifier: (@Sendable () -> UInt64)?
   /// Runs work that nobody waits for. Must not run it before it returns.
   package var schedule: @Sendable (@escaping @Sendable () -> Void) -> Void = Platform.schedule
+  /// How long a sync waits, at most, for those who took part in the last one and are likely to come
+  /// back; half of what a sync takes, if that is less.
+  package var gatheringLimit: Duration = .milliseconds(1)
+  /// The time in nanoseconds, by which a sync decides how long it waits for others to join it.
+  package var now: @Sendable () -> Int64 = Platform.nanoseconds
   /// Called with each event, on any thread, never under a lock.
   package var onEvent: @Sendable (JournalEvent) -> Void = { _ in }
 

@@ -23,6 +23,9 @@ final class JournalStorage: Sendable {
     var isBehind = false
     var statistics = JournalStatistics()
     var isSyncing = false
+    var syncGroups: SyncGroups
+    /// The sync waits for others to come; they wake it up when enough are there.
+    var isGathering = false
     var syncWaiters: [@Sendable (JournalError?) -> Void] = []
     var isMaintaining = false
     var maintenanceWaiters: [DispatchSemaphore] = []
@@ -33,6 +36,7 @@ final class JournalStorage: Sendable {
   /// concurrency tests would notice a second one.
   nonisolated(unsafe) private let writer: JournalWriterBox
   let state: Lock<State>
+  let gathered = DispatchSemaphore(value: 0)
   let options: JournalOptions
   private let nextIdentifier: Atomic<UInt64>
   let run: UInt64
@@ -42,7 +46,8 @@ final class JournalStorage: Sendable {
     self.options = options
     run = writer.index.highestRun &+ 1
     nextIdentifier = Atomic(writer.index.nextIdentifier)
-    var state = State()
+    var state = State(
+      syncGroups: SyncGroups(longestWait: options.gatheringLimit.nanoseconds))
     state.statistics = writer.statistics
     self.state = Lock(state)
   }
@@ -65,7 +70,7 @@ final class JournalStorage: Sendable {
 
 /// Lets the writer be replaced when a suspended journal is resumed.
 final class JournalWriterBox {
-  var writer: JournalWriter
+  @exclusivity(unchecked) var writer: JournalWriter
 
   init(_ writer: JournalWriter) {
     self.writer = writer

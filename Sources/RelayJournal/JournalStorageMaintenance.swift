@@ -6,26 +6,56 @@ internal import Dispatch
 
 extension JournalStorage {
   func sync(_ body: @escaping @Sendable (JournalError?) -> Void) {
-    let starts = state.withLock { state in
+    let (starts, completes) = state.withLock { state -> (Bool, Bool) in
       state.syncWaiters.append(body)
+      let completes = state.isGathering && state.syncWaiters.count >= state.syncGroups.expected
+      if completes { state.isGathering = false }
       defer { state.isSyncing = true }
-      return !state.isSyncing
+      return (!state.isSyncing, completes)
     }
+    if completes { gathered.signal() }
     if starts { options.schedule { self.syncLoop() } }
   }
 
   /// One call to the disk for all who wait; who comes meanwhile waits for the next.
   private func syncLoop() {
     while true {
+      gather()
       let waiters = state.withLock { state in
         defer { state.syncWaiters = [] }
         if state.syncWaiters.isEmpty { state.isSyncing = false }
         return state.syncWaiters
       }
       if waiters.isEmpty { return }
+      let began = options.now()
       let failure = syncNow()
+      let ended = options.now()
+      // Before they are called: they may come back at once.
+      state.withLock { state in
+        state.syncGroups.ended(
+          waiters.count, waiting: state.syncWaiters.count, began: began, at: ended)
+      }
       for waiter in waiters { waiter(failure) }
     }
+  }
+
+  /// Waits for those who are likely to come, for a part of what a sync takes.
+  private func gather() {
+    let now = options.now()
+    let wait = state.withLock { state -> Int64 in
+      let wait = state.syncGroups.wait(waiting: state.syncWaiters.count, at: now)
+      state.isGathering = wait > 0
+      return wait
+    }
+    guard wait > 0 else { return }
+    let isComplete = gathered.wait(timeout: .now() + .nanoseconds(Int(wait))) == .success
+    guard !isComplete else { return }
+    // Whoever completed the group at the same moment has signalled, or is about to.
+    let isLate = state.withLock { state in
+      defer { state.isGathering = false }
+      return !state.isGathering
+    }
+    if isLate { gathered.wait() }
   }
 
   /// - Parameter isMaintaining: whether the caller maintains.

@@ -23,6 +23,11 @@ enum Platform {
     DispatchQueue.global().async { work() }
   }
 
+  /// A clock that only goes on, in nanoseconds.
+  static let nanoseconds: @Sendable () -> Int64 = {
+    Int64(truncatingIfNeeded: DispatchTime.now().uptimeNanoseconds)
+  }
+
   /// The wall clock, in milliseconds since 1970.
   static func wallMilliseconds() -> Int64 {
     #if os(Windows)
