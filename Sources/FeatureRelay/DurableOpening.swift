@@ -82,8 +82,9 @@ extension DurableStore {
       guard let dropped = try journal.claim(for: installation) else {
         return opened(.open(journal), result, at: now)
       }
-      opened(.open(journal), .empty(journal), at: now)
+      // First: whoever waits for the opening has been told when it goes on.
       tell(.otherInstallation(dropped: dropped))
+      opened(.open(journal), .empty(journal), at: now)
     } catch {
       journal.close()
       opened(.unavailable("\(error)"), nil, at: now)

@@ -119,9 +119,14 @@ struct DurableLifeTests {
     let same = try relay("old device")
     #expect(await same.restore() == .restored(2))
     same.close()
+    // The journal is opened in the background: not before somebody looks.
+    let latch = ThreadLatch()
+    box.disk.hang(.list) { latch.wait() }
     let new = try relay("new device")
     let observer = StatusObserver()
     new.observe(observer)
+    box.disk.heal()
+    for _ in 0..<8 { latch.open() }
     let ledger = Ledger()
     new.register(ledger, for: LedgerFeature.self)
     #expect(await new.restore() == .empty)
