@@ -37,7 +37,7 @@ let package = Package(
       dependencies: [
         .product(name: "FeatureRelay", package: "FeatureRelay"),
         .product(name: "RelayReactor", package: "FeatureRelay"), "BenchmarkHandlers",
-        "AllocationCounter", "BenchmarkProbes",
+        "AllocationCounter", "BenchmarkProbes", "JournalUnderTest",
       ],
       // Without debug information, which callgrind does not understand; the symbols stay.
       linkerSettings: [.unsafeFlags(["-Xlinker", "-S"])]),

@@ -216,9 +216,7 @@ extension SlotStorage {
     guard durable.level == .survivesPowerLoss, durable.reached != .inMemory else {
       return release(id, durable, onMain: onMain)
     }
-    store.uncommitted.add(1, ordering: .relaxed)
-    store.sync { [self] isSynced in
-      if isSynced { durable.reached = .survivesPowerLoss }
+    store.commit(durable) { [self] in
       release(id, durable, onMain: false)
       if store.uncommitted.subtract(1, ordering: .relaxed).newValue == 0 {
         MainQueue.async { [core] in core.resumeIdleWaiters() }

@@ -260,10 +260,24 @@ extension DurableStore {
       return
     }
     await withCheckedContinuation { continuation in
+      // A sync of its own would mostly be one more than the command's.
+      if state.withLock({ $0.joinCommit(of: durable.entry.id, continuation) }) { return }
       sync { isSynced in
         if isSynced { durable.reached = .survivesPowerLoss }
         continuation.resume()
       }
+    }
+  }
+
+  /// Calls back when a command that was just written is on the medium.
+  func commit(_ durable: DurableState, _ body: @escaping @Sendable () -> Void) {
+    let id = durable.entry.id
+    uncommitted.add(1, ordering: .relaxed)
+    state.withLock { $0.beginCommit(of: id) }
+    sync { [self] isSynced in
+      if isSynced { durable.reached = .survivesPowerLoss }
+      body()
+      for waiter in state.withLock({ $0.endCommit(of: id) }) { waiter.resume() }
     }
   }
 

@@ -43,6 +43,8 @@ struct DurableStoreState {
   var resets = 0
   /// Whoever waits until a command is written.
   var waiters: [UInt64: [Waiter]] = [:]
+  /// Commands whose group commit is to come, and whoever waits for it.
+  private var committing: [UInt64: [Waiter]] = [:]
   var openWaiters: [Waiter] = []
   var isSomebodyWaiting = false
   /// What was read and is not in a queue yet, and what the reading came to, until it is told.
@@ -206,6 +208,20 @@ extension DurableStoreState {
       default: return []
       }
     }
+  }
+}
+
+// MARK: Group commits
+
+extension DurableStoreState {
+  mutating func beginCommit(of id: UInt64) { committing[id] = [] }
+
+  /// - Returns: who goes on.
+  mutating func endCommit(of id: UInt64) -> [Waiter] { committing.removeValue(forKey: id) ?? [] }
+
+  /// Waits for the commit that is to come, if there is one.
+  mutating func joinCommit(of id: UInt64, _ waiter: Waiter) -> Bool {
+    committing[id]?.append(waiter) != nil
   }
 }
 

@@ -29,6 +29,12 @@ enum Thresholds {
     ("cancel", "cancelled by tag, one of ten", 0),
     ("off-main", "from another thread, without captures", 0),
     ("off-main-capture", "from another thread, with a number", 1),
+    // With those of JSONEncoder.
+    ("durable-wait", "durable, nobody registered", 17),
+    ("durable-handler", "durable, with a handler", 22),
+    ("journal-append", "journal, append", 0),
+    ("journal-acknowledge", "journal, acknowledge", 0),
+    ("journal-restore", "journal, restore", 0.01),
   ]
 
   /// Instructions per operation, with 5 % slack: those of Swift 6.3 on x86-64.

@@ -10,7 +10,7 @@ import Foundation
 
 let workloads =
   directWorkloads + queueWorkloads + threadWorkloads + otherWorkloads + memoryWorkloads
-  + callSiteWorkloads + reactorWorkloads
+  + callSiteWorkloads + reactorWorkloads + durableWorkloads
 let usage = "usage: relay-workload NAME COUNT | burst COUNT PRODUCERS | --list"
 
 func fail(_ message: String) -> Never {
