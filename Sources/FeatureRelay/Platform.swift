@@ -272,8 +272,9 @@ extension Platform {
   /// and lends nobody its priority. The thread sanitizer sees the word. Not recursive; nothing
   /// foreign may be called inside.
   struct BargingLock<State: ~Copyable>: ~Copyable {
-    /// How often a thread looks before it sleeps: about as long as the lock is held for.
-    private static var looks: Int { 40 }
+    /// How often a thread looks before it sleeps: for about as long as it takes to sleep and to be
+    /// woken (Karlin, Li, Manasse, Owicki, "Empirical studies of competitive spinning", 1991).
+    private static var looks: Int { 2_000 }
     /// Before the state, in the same memory.
     private static var headroom: Int { max(MemoryLayout<State>.alignment, 8) }
 
