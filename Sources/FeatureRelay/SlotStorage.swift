@@ -151,8 +151,8 @@ final class SlotStorage: @unchecked Sendable {
       }
     }
     for run in effects.cancelled { run.cancel() }
-    if let ended = effects.firstEnded { ended.work.end(ended.reason, feature: key) }
-    for ended in effects.moreEnded { ended.work.end(ended.reason, feature: key) }
+    if var ended = effects.firstEnded { ended.work.end(ended.reason, feature: key) }
+    for var ended in effects.moreEnded { ended.work.end(ended.reason, feature: key) }
     for waiter in effects.resumed { waiter.continuation.resume() }
   }
 

@@ -47,9 +47,10 @@ struct UnmanagedWork: @unchecked Sendable {
 
   /// Tells whoever waits for an answer that the command ended without one, and lets go of the work.
   ///
+  /// It is done in place: two words that were just written one by one are read together slowly.
+  ///
   /// - Parameter key: the feature, whose name is made where somebody is told.
-  func end(_ reason: DropReason, feature key: UInt) {
-    var words = words
+  mutating func end(_ reason: DropReason, feature key: UInt) {
     type.ended(&words, reason, feature: key)
     type.destroy(&words)
   }
