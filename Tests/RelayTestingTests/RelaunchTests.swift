@@ -248,6 +248,8 @@ struct RelaunchTests {
     #expect(relay.journalPathForTests != before.path)
     #expect(before.relay.snapshot().isClosed)
     #expect(!FileManager.default.fileExists(atPath: before.path))
+    // Handlers are let go of on the main actor, in the turn that was asked for when the relay closed.
+    await Task { @MainActor in }.value
     #expect(before.mock == nil)
     // The retry that was due never comes.
     before.relay.manualClock.advance(by: .seconds(600))
