@@ -131,11 +131,17 @@ extension RecordReplay: RecordVisitor {
   mutating func passed(_ offset: Int) {
     guard !hasRoom else { return }
     hasRoom = true
-    // As many as there are in the first piece, and a little more, for each of its size.
-    let times = Double(total) / Double(max(offset, 1)) * 1.05
+    let times = Self.room(after: offset, of: total)
     guard times > 1.1 else { return }
     index.reserve(Int(Double(index.items.count) * times))
     found.reserveCapacity(Int(Double(found.count) * times))
+  }
+
+  /// How many times as much room as the first piece needed is made at once: as all pieces need if
+  /// they are like it, and a little more. Of a long file only that much is believed, since it may
+  /// have nothing but zeros behind; room for more grows as it is needed.
+  static func room(after offset: Int, of total: Int) -> Double {
+    min(Double(total) / Double(max(offset, 1)) * 1.05, 16)
   }
 
   private mutating func noteCut(_ frame: FileScan.Frame, _ body: UnsafeRawBufferPointer) {

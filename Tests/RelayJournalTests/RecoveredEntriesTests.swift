@@ -52,6 +52,13 @@ struct RecoveredEntriesTests {
     check(opening.recovered, expected)
   }
 
+  @Test func ofAFileThatClaimsToBeHugeOnlyALittleIsBelieved() {
+    #expect(RecordReplay.room(after: 1 << 20, of: 4 << 20) == 4.2)
+    #expect(RecordReplay.room(after: 1 << 20, of: 1 << 20) < 1.1)
+    #expect(RecordReplay.room(after: 1 << 20, of: 8 << 40) == 16)
+    #expect(RecordReplay.room(after: 0, of: .max) == 16)
+  }
+
   @Test func entriesThatWereMovedOrDiedComeBackInTheirNewOrder() throws {
     let (fixture, expected) = try filled()
     let journal = try #require(fixture.open().journal)
