@@ -9,7 +9,7 @@ internal import Synchronization
 
 extension Relay {
   /// Takes in a command whose type says that it is durable.
-  @inline(never)
+  @usableFromInline @inline(never)
   func enqueueDurable<Command: Sendable>(
     _ command: Command, work: UnmanagedWork, onMain: Bool, priority: CommandPriority?,
     tags: [CommandTag], timeToLive: TimeToLive?, unique: Uniqueness?,

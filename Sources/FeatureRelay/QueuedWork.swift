@@ -52,6 +52,34 @@ struct ClosureWork<F, Result>: QueuedWork {
   static func destroy(_ words: UnsafeMutableRawPointer) {
     words.assumingMemoryBound(to: ClosureWords.self).pointee.context?.release()
   }
+
+  /// The same as ``run(_:on:)``, for who knows the types.
+  @inlinable @inline(__always)
+  static var runner: WorkRunner {
+    WorkRunner { words, cell in
+      let memory = words.assumingMemoryBound(to: LooseClosureWork<F, Result>.self)
+      let typed = cell.assumingMemoryBound(to: F.self)
+      let work = memory.move()
+      let handler = typed.move()
+      do {
+        _ = try work.body(handler)
+      } catch {
+        typed.initialize(to: consume handler)
+        memory.initialize(to: consume work)
+        throw error
+      }
+      typed.initialize(to: consume handler)
+    }
+  }
+}
+
+/// ``ClosureWork`` for who is on the main actor already. It cannot be copied, so that a call of its
+/// closure need not count it.
+///
+/// Safe: dropping the isolation changes no bit of the closure.
+@usableFromInline
+struct LooseClosureWork<F, Result>: ~Copyable {
+  @usableFromInline let body: @Sendable (F) throws -> Result
 }
 
 /// What a closure is made of: a function, and a context if it captures something.
@@ -99,13 +127,49 @@ struct CommandWork<Command: RelayCommand>: QueuedWork {
     self.command = command
   }
 
+  // None of this looks up this type's metadata: it has the command, and nothing else.
+
   @usableFromInline
   static func run(_ words: UnsafeMutableRawPointer, on cell: UnsafeMutableRawPointer) throws {
-    try taking(words) { work in
-      try withHandler(in: cell, as: Command.Feature.self) { feature in
-        try executeAlreadyOnMain(feature, work.command)
-      }
+    if isInline { return try runInline(words, on: cell) }
+    try runInMemory(words, on: cell)
+  }
+
+  @inlinable @inline(__always)
+  static var runner: WorkRunner {
+    if isInline { return WorkRunner { words, cell in try runInline(words, on: cell) } }
+    return WorkRunner { words, cell in try runInMemory(words, on: cell) }
+  }
+
+  @inlinable @inline(__always)
+  static func runInline(_ words: UnsafeMutableRawPointer, on cell: UnsafeMutableRawPointer) throws {
+    try execute(words.assumingMemoryBound(to: Command.self), on: cell)
+  }
+
+  @inlinable @inline(__always)
+  static func runInMemory(_ words: UnsafeMutableRawPointer, on cell: UnsafeMutableRawPointer)
+    throws
+  {
+    let memory = words.load(as: UnsafeMutablePointer<Command>.self)
+    try execute(memory, on: cell)
+    memory.deallocate()
+  }
+
+  @inlinable @inline(__always)
+  static func execute(_ memory: UnsafeMutablePointer<Command>, on cell: UnsafeMutableRawPointer)
+    throws
+  {
+    let typed = cell.assumingMemoryBound(to: Command.Feature.self)
+    let command = memory.move()
+    let handler = typed.move()
+    do {
+      try executeAlreadyOnMain(handler, command)
+    } catch {
+      typed.initialize(to: consume handler)
+      memory.initialize(to: consume command)
+      throw error
     }
+    typed.initialize(to: consume handler)
   }
 }
 

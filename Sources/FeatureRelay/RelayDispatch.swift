@@ -46,7 +46,8 @@ extension Relay {
       let slot = table.pointee.find(FeatureKey.of(feature)),
       let (entry, lane) = slot.beginDirect() ?? slot.beginObserved(priority)
     else {
-      let work = UnmanagedWork(ClosureWork<F, Result>(body()))
+      let work = UnmanagedWork(
+        ClosureWork<F, Result>(body()), runner: ClosureWork<F, Result>.runner)
       return enqueue(FeatureKey.of(feature), work, onMain, priority, tags, timeToLive, unique)
     }
     let call = body()
@@ -228,19 +229,31 @@ extension Relay {
     return accept(&command, for: key, onMain: onMain)
   }
 
-  @usableFromInline @inline(never)
+  /// Compiled where the command is dispatched, once for each type: what is generic here would be
+  /// looked up each time.
+  @inlinable @inline(never)
   func enqueueCommand<Command: RelayCommand>(
     _ command: Command, _ onMain: Bool, _ priority: CommandPriority?, _ tags: [CommandTag],
     _ timeToLive: TimeToLive?, _ unique: Uniqueness?
   ) -> Acceptance {
-    let key = FeatureKey.of(Command.Feature.self)
-    var work = UnmanagedWork(CommandWork(command))
+    let work = UnmanagedWork(CommandWork(command), runner: CommandWork<Command>.runner)
     guard case .inMemory = Command.durability else {
       return enqueueDurable(
         command, work: work, onMain: onMain, priority: priority, tags: tags,
         timeToLive: timeToLive, unique: unique)
     }
-    let policy = Command.policy
+    return enqueue(
+      FeatureKey.of(Command.Feature.self), work, onMain, Command.policy, priority, tags,
+      timeToLive, unique)
+  }
+
+  @usableFromInline @inline(never)
+  func enqueue(
+    _ key: UInt, _ work: UnmanagedWork, _ onMain: Bool, _ policy: CommandPolicy,
+    _ priority: CommandPriority?, _ tags: [CommandTag], _ timeToLive: TimeToLive?,
+    _ unique: Uniqueness?
+  ) -> Acceptance {
+    var work = work
     if onMain, unique == nil, directory.pointee.parent != nil, policy.retry?.backoff == nil,
       let acceptance = directory.deliverInherited(key, &work)
     {

@@ -2,7 +2,7 @@
 
 /// A command's work without its type: two words and what to do with them.
 ///
-/// Moving it is moving 32 bytes: a queue moves it often, and an existential would ask its type for
+/// Moving it is moving 40 bytes: a queue moves it often, and an existential would ask its type for
 /// every move. Like `Unmanaged`, it is not counted: whoever has it last calls ``destroy()``, once,
 /// or runs it. The work is in the words themselves if it fits and may be moved by copying bits
 /// (closures, small commands), else in memory of its own. Tests under the address sanitizer and the
@@ -13,10 +13,13 @@ struct UnmanagedWork: @unchecked Sendable {
 
   @usableFromInline var words: (UInt, UInt) = (0, 0)
   @usableFromInline let type: any QueuedWork.Type
+  /// How it is run, where that could be compiled for its own types.
+  @usableFromInline let runner: WorkRunner
 
   @inlinable @inline(__always)
-  init<Work: QueuedWork>(_ work: Work) {
+  init<Work: QueuedWork>(_ work: Work, runner: WorkRunner = WorkRunner()) {
     type = Work.self
+    self.runner = runner
     withUnsafeMutableBytes(of: &words) { words in
       if Work.isInline {
         words.baseAddress!.initializeMemory(as: Work.self, to: work)
@@ -30,6 +33,7 @@ struct UnmanagedWork: @unchecked Sendable {
 
   /// Runs synchronous work on the handler in a cell. The work is gone then, unless it has thrown.
   mutating func run(on cell: UnsafeMutableRawPointer) throws {
+    if let run = runner.function { return try run(&words, cell) }
     try type.run(&words, on: cell)
   }
 
@@ -67,6 +71,49 @@ struct UnmanagedWork: @unchecked Sendable {
   func destroy() {
     var words = words
     type.destroy(&words)
+  }
+}
+
+/// A function that runs work of one type, compiled where the command was dispatched.
+///
+/// Called through the type, generic code looks up what its arguments are for each command: half of
+/// what a waiting command costs when it is delivered.
+@usableFromInline
+struct WorkRunner {
+  @usableFromInline
+  typealias Function = @Sendable (UnsafeMutableRawPointer, UnsafeMutableRawPointer) throws -> Void
+
+  @usableFromInline
+  struct Closure {
+    @usableFromInline let function: Function
+
+    @inlinable @inline(__always)
+    init(_ function: @escaping Function) {
+      self.function = function
+    }
+  }
+
+  /// The function's address; zero where there is none.
+  @usableFromInline let address: UInt
+
+  @inlinable @inline(__always)
+  init() {
+    address = 0
+  }
+
+  /// Safe: a closure is a function and a context, and without a context the function is all of it.
+  /// Where the compiler did not make it for known types the context says which those are: then it
+  /// is not used.
+  @inlinable @inline(__always)
+  init(_ function: @escaping Function) {
+    let (address, context) = unsafeBitCast(Closure(function), to: (UInt, UInt).self)
+    self.address = context == 0 ? address : 0
+  }
+
+  @inline(__always)
+  var function: Function? {
+    guard address != 0 else { return nil }
+    return unsafeBitCast((address, 0 as UInt), to: Closure.self).function
   }
 }
 
