@@ -35,7 +35,7 @@ final class DurableContext: Sendable {
   /// Runs work with the context at hand.
   @inline(never)
   func run(_ work: inout UnmanagedWork, on cell: UnsafeMutableRawPointer) throws {
-    try CommandContext.$current.withValue(context) { try work.run(on: cell) }
+    try CommandContext.$current.withValue(context) { try work.run(on: cell, WorkRunner()) }
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// One command in a slot's slab. 96 bytes; whatever most commands do not have stands in
+/// One command in a slot's slab. 104 bytes; whatever most commands do not have stands in
 /// ``details``.
 struct CommandNode {
   enum State: UInt8 {
@@ -16,6 +16,8 @@ struct CommandNode {
 
   /// Taken out while the command runs, and put back when it is to be tried again.
   var work: UnmanagedWork?
+  /// How it is run.
+  var runner = WorkRunner()
   var details: CommandDetails?
   var sequence: UInt64 = 0
   var acceptedAt: Int64 = 0

@@ -7,7 +7,9 @@ extension UnsafeMutablePointer<SlotDirectory> {
   /// path of a child. On the main actor.
   ///
   /// - Returns: nil when something is in the way.
-  func deliverInherited(_ key: UInt, _ work: inout UnmanagedWork) -> Acceptance? {
+  func deliverInherited(_ key: UInt, _ work: inout UnmanagedWork, _ runner: WorkRunner)
+    -> Acceptance?
+  {
     guard let slot = find(key),
       !slot.isLaneBusy, slot.pointee.inherits.load(ordering: .acquiring),
       let lender = directLender(key), let (entry, lenderLane) = lender.beginDirect()
@@ -18,7 +20,7 @@ extension UnsafeMutablePointer<SlotDirectory> {
     lender.pointee.lane.store(lenderLane | 1, ordering: .relaxed)
     var failure: (any Error)?
     do {
-      try work.run(on: entry.cell)
+      try work.run(on: entry.cell, runner)
     } catch {
       failure = error
       work.destroy()

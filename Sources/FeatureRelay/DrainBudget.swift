@@ -27,12 +27,23 @@ struct DrainBudget {
   /// A time that has not passed yet, or just has.
   var latest: Int64 { clock.latest }
 
+  /// What ``coarse`` stays below as long as it is certain that a time has not come.
+  func coarseLimit(before time: Int64) -> Int64 { clock.coarseLimit(before: time) }
+
+  /// The cheap clock's time.
+  @inline(__always)
+  var coarse: Int64 { clock.coarseNow }
+
   /// The exact time.
   mutating func exactTime() -> Int64 { clock.read() }
 
   /// Takes one command off the budget; false when there is none left.
+  @inline(__always)
   mutating func takeOne() -> Bool {
-    if isInline { return true }
+    isInline || takeOneOfTurn()
+  }
+
+  private mutating func takeOneOfTurn() -> Bool {
     guard commands > 0 else {
       isSpent = true
       return false
@@ -66,6 +77,17 @@ struct DrainClock {
   var latest: Int64 {
     exact.saturatingAdd(clock.coarse &- coarse).saturatingAdd(clock.coarseTolerance)
   }
+
+  /// ``latest`` is below a time exactly as long as the cheap clock is below this.
+  func coarseLimit(before time: Int64) -> Int64 {
+    let (distance, overflow) = time.subtractingReportingOverflow(exact)
+    if overflow { return time < 0 ? .min : .max }
+    return distance < clock.coarseTolerance
+      ? .min : (distance &- clock.coarseTolerance).saturatingAdd(coarse)
+  }
+
+  @inline(__always)
+  var coarseNow: Int64 { clock.coarse }
 
   mutating func read() -> Int64 {
     coarse = clock.coarse

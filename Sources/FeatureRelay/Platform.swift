@@ -100,9 +100,10 @@ enum Platform {
       true
     #else
       // Safe: only the object's count is looked at. As `AnyObject` the answer is always no in debug.
-      !entry.header.pointee.isOwned
-        && isKnownUniquelyReferenced(
-          &entry.cell.assumingMemoryBound(to: SomeObject.self).pointee)
+      if entry.header.pointee.isOwned { return false }
+      if WeakPeek.isPossible { return !WeakPeek.isShared(entry) }
+      return isKnownUniquelyReferenced(
+        &entry.cell.assumingMemoryBound(to: SomeObject.self).pointee)
     #endif
   }
 

@@ -50,6 +50,7 @@ final class RelayCore: @unchecked Sendable {
     scope: String, configuration: RelayConfiguration, parent: RelayCore?,
     store: DurableStore? = nil
   ) {
+    WeakPeek.prepare()
     self.configuration = configuration
     self.parent = parent
     let directory = UnsafeMutablePointer<SlotDirectory>.allocate(capacity: 1)

@@ -46,9 +46,10 @@ extension Relay {
       let slot = table.pointee.find(FeatureKey.of(feature)),
       let (entry, lane) = slot.beginDirect() ?? slot.beginObserved(priority)
     else {
-      let work = UnmanagedWork(
-        ClosureWork<F, Result>(body()), runner: ClosureWork<F, Result>.runner)
-      return enqueue(FeatureKey.of(feature), work, onMain, priority, tags, timeToLive, unique)
+      let work = UnmanagedWork(ClosureWork<F, Result>(body()))
+      return enqueue(
+        FeatureKey.of(feature), work, ClosureWork<F, Result>.runner, onMain, priority, tags,
+        timeToLive, unique)
     }
     let call = body()
     let cell = entry.cell.assumingMemoryBound(to: F.self)
@@ -139,7 +140,7 @@ extension Relay {
     else {
       return enqueue(
         FeatureKey.of(feature), UnmanagedWork(OwnedClosureWork<F, Owner, Result>(owner, body())),
-        onMain, priority, tags, timeToLive, unique)
+        WorkRunner(), onMain, priority, tags, timeToLive, unique)
     }
     let call = body()
     let cell = entry.cell.assumingMemoryBound(to: F.self)
@@ -199,18 +200,20 @@ extension UnsafeMutablePointer<Slot> {
 extension Relay {
   @usableFromInline @inline(never)
   func enqueue(
-    _ key: UInt, _ work: UnmanagedWork, _ onMain: Bool, _ priority: CommandPriority,
-    _ tags: [CommandTag], _ timeToLive: TimeToLive?, _ unique: Uniqueness?
+    _ key: UInt, _ work: UnmanagedWork, _ runner: WorkRunner, _ onMain: Bool,
+    _ priority: CommandPriority, _ tags: [CommandTag], _ timeToLive: TimeToLive?,
+    _ unique: Uniqueness?
   ) -> Acceptance {
     var work = work
     if onMain, unique == nil, directory.pointee.parent != nil,
-      let acceptance = directory.deliverInherited(key, &work)
+      let acceptance = directory.deliverInherited(key, &work, runner)
     {
       return acceptance
     }
     if tags.isEmpty, unique == nil,
       let acceptance = directory.acceptPlain(
-        key, work, priority, timeToLive: timeToLive?.nanoseconds, limit: nil, onMain: onMain)
+        key, work, runner, priority, timeToLive: timeToLive?.nanoseconds, limit: nil,
+        onMain: onMain)
     {
       return acceptance
     }
@@ -236,33 +239,33 @@ extension Relay {
     _ command: Command, _ onMain: Bool, _ priority: CommandPriority?, _ tags: [CommandTag],
     _ timeToLive: TimeToLive?, _ unique: Uniqueness?
   ) -> Acceptance {
-    let work = UnmanagedWork(CommandWork(command), runner: CommandWork<Command>.runner)
+    let work = UnmanagedWork(CommandWork(command))
     guard case .inMemory = Command.durability else {
       return enqueueDurable(
         command, work: work, onMain: onMain, priority: priority, tags: tags,
         timeToLive: timeToLive, unique: unique)
     }
     return enqueue(
-      FeatureKey.of(Command.Feature.self), work, onMain, Command.policy, priority, tags,
-      timeToLive, unique)
+      FeatureKey.of(Command.Feature.self), work, CommandWork<Command>.runner, onMain,
+      Command.policy, priority, tags, timeToLive, unique)
   }
 
   @usableFromInline @inline(never)
   func enqueue(
-    _ key: UInt, _ work: UnmanagedWork, _ onMain: Bool, _ policy: CommandPolicy,
-    _ priority: CommandPriority?, _ tags: [CommandTag], _ timeToLive: TimeToLive?,
-    _ unique: Uniqueness?
+    _ key: UInt, _ work: UnmanagedWork, _ runner: WorkRunner, _ onMain: Bool,
+    _ policy: CommandPolicy, _ priority: CommandPriority?, _ tags: [CommandTag],
+    _ timeToLive: TimeToLive?, _ unique: Uniqueness?
   ) -> Acceptance {
     var work = work
     if onMain, unique == nil, directory.pointee.parent != nil, policy.retry?.backoff == nil,
-      let acceptance = directory.deliverInherited(key, &work)
+      let acceptance = directory.deliverInherited(key, &work, runner)
     {
       return acceptance
     }
     if tags.isEmpty, unique == nil, policy.retry == nil, policy.executionLimit == nil,
       policy.overflow == nil,
       let acceptance = directory.acceptPlain(
-        key, work, priority ?? policy.priority,
+        key, work, runner, priority ?? policy.priority,
         timeToLive: (timeToLive ?? policy.timeToLive)?.nanoseconds, limit: policy.limit,
         onMain: onMain)
     {
@@ -311,12 +314,13 @@ extension UnsafeMutablePointer<SlotDirectory> {
   /// Takes a command in the short way, if there is one.
   @inline(__always)
   func acceptPlain(
-    _ key: UInt, _ work: UnmanagedWork, _ priority: CommandPriority, timeToLive: Int64?,
-    limit: Int?, onMain: Bool
+    _ key: UInt, _ work: UnmanagedWork, _ runner: WorkRunner, _ priority: CommandPriority,
+    timeToLive: Int64?, limit: Int?, onMain: Bool
   ) -> Acceptance? {
     guard let slot = find(key) else { return nil }
     return slot.pointee.storage._withUnsafeGuaranteedRef {
-      $0.acceptPlain(work, priority, timeToLive: timeToLive, limit: limit, onMain: onMain)
+      $0.acceptPlain(
+        work, runner, priority, timeToLive: timeToLive, limit: limit, onMain: onMain)
     }
   }
 }

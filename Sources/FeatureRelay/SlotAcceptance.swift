@@ -92,7 +92,7 @@ extension SlotState {
     makeBacklogIfNeeded()
     // Taken out here only.
     let index = makeNode(
-      command.work.take()!, command.priority, at: now,
+      command.work.take()!, WorkRunner(), command.priority, at: now,
       deadline: deadline(command.timeToLive, at: now), isOwnDeadline: command.timeToLive != nil,
       isInTransit: isInTransit)
     let node = queue.node(index)
@@ -113,8 +113,8 @@ extension SlotState {
 
   @inline(__always)
   mutating func makeNode(
-    _ work: UnmanagedWork, _ priority: CommandPriority, at now: Int64, deadline: Int64,
-    isOwnDeadline: Bool, isInTransit: Bool
+    _ work: UnmanagedWork, _ runner: WorkRunner, _ priority: CommandPriority, at now: Int64,
+    deadline: Int64, isOwnDeadline: Bool, isInTransit: Bool
   ) -> UInt32 {
     // Read once: whatever is written could be what says where the backlog is.
     let backlog = made
@@ -122,6 +122,7 @@ extension SlotState {
     let index = backlog.pointee.queue.allocate()
     let node = backlog.pointee.queue.node(index)
     node.pointee.work = work
+    node.pointee.runner = runner
     node.pointee.sequence = backlog.pointee.lastSequence
     node.pointee.acceptedAt = now
     node.pointee.deadline = deadline

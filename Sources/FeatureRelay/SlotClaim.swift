@@ -38,7 +38,7 @@ extension SlotState {
     let priority = node.pointee.priority
     queue.forEachReady(priority) { node in
       guard node.pointee.details == nil, !node.pointee.isAsync else { return false }
-      return list.append(node.pointee.work!)
+      return list.append(node.pointee.work!, node.pointee.runner)
     }
     guard list.count > 0 else { return }
     list.wake = queue.nextWake
@@ -142,7 +142,7 @@ struct RunList: ~Copyable {
   /// memory of its own, which only a drain has that claims something, and where it shares no cache
   /// line with what other threads read.
   private var word: UnsafeMutablePointer<Atomic<UInt>>?
-  private var works: UnsafeMutablePointer<UnmanagedWork>?
+  private var works: UnsafeMutablePointer<(work: UnmanagedWork, runner: WorkRunner)>?
   private(set) var count = 0
   /// How many of them have run, or run.
   private(set) var started = 0
@@ -166,10 +166,10 @@ struct RunList: ~Copyable {
 
   /// Adds what a command does; false when the list is long enough.
   @inline(__always)
-  mutating func append(_ work: UnmanagedWork) -> Bool {
+  mutating func append(_ work: UnmanagedWork, _ runner: WorkRunner) -> Bool {
     guard count < capacity else { return false }
     if works == nil { works = .allocate(capacity: Self.most) }
-    (works! + count).initialize(to: work)
+    (works! + count).initialize(to: (work, runner))
     count += 1
     return true
   }
@@ -187,7 +187,7 @@ struct RunList: ~Copyable {
 
   /// Starts the next command; nil when there is none left, or the claim was withdrawn.
   @inline(__always)
-  mutating func startNext() -> UnsafeMutablePointer<UnmanagedWork>? {
+  mutating func startNext() -> UnsafeMutablePointer<(work: UnmanagedWork, runner: WorkRunner)>? {
     guard started < count,
       word!.pointee.add(2, ordering: .acquiringAndReleasing).oldValue & 1 == 0
     else { return nil }

@@ -21,6 +21,7 @@ extension SlotState {
     var held: UnsafeMutableRawPointer?
     /// What a synchronous command does.
     var work: UnmanagedWork?
+    var runner = WorkRunner()
     /// An asynchronous command, and whose handler it is for: kept until that is bound.
     var run: AsyncRun?
     var entry: RegistrationEntry?
@@ -154,6 +155,7 @@ extension SlotState {
     handover.context = context
     guard node.pointee.isAsync else {
       handover.work = taken
+      handover.runner = node.pointee.runner
       return .run(ticket)
     }
     let run = AsyncRun(

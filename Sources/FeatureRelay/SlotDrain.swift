@@ -101,7 +101,8 @@ extension SlotStorage {
       switch next {
       case .run(let ticket):
         // The drain has just been given both.
-        failure = run(&handover.work!, on: handover.held!, handover.context, &budget)
+        failure = run(
+          &handover.work!, handover.runner, on: handover.held!, handover.context, &budget)
         handover.work = nil
         ended = ticket
         if ticket.needsTimeAtEnd { endTime = budget.exactTime() }
@@ -194,14 +195,14 @@ extension SlotStorage {
   /// waits.
   @inline(__always)
   func run(
-    _ work: inout UnmanagedWork, on entry: UnsafeMutableRawPointer, _ context: DurableContext?,
-    _ budget: inout DrainBudget
+    _ work: inout UnmanagedWork, _ runner: WorkRunner, on entry: UnsafeMutableRawPointer,
+    _ context: DurableContext?, _ budget: inout DrainBudget
   ) -> RunFailure? {
     do {
       if let context {
         try context.run(&work, on: entry.cell)
       } else {
-        try work.run(on: entry.cell)
+        try work.run(on: entry.cell, runner)
       }
       return nil
     } catch {
@@ -218,10 +219,14 @@ extension SlotStorage {
   private func run(
     _ list: inout RunList, on entry: UnsafeMutableRawPointer, _ budget: inout DrainBudget
   ) -> (RunFailure?, Bool?) {
+    let limit = budget.coarseLimit(before: list.wake)
     while list.started < list.count, !Platform.isUniquelyReferenced(entry) {
       guard budget.takeOne() else { return (nil, false) }
-      guard list.wake > budget.latest, let work = list.startNext() else { return (nil, true) }
-      if let failure = run(&work.pointee, on: entry, nil, &budget) { return (failure, nil) }
+      guard budget.coarse < limit, let work = list.startNext() else { return (nil, true) }
+      let runner = work.pointee.runner
+      if let failure = run(&work.pointee.work, runner, on: entry, nil, &budget) {
+        return (failure, nil)
+      }
     }
     return (nil, nil)
   }

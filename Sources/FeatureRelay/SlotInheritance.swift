@@ -58,7 +58,8 @@ extension SlotStorage {
         return .started(started)
       case .run(let ticket):
         lender.lendLane(true)
-        let failure = run(&handover.work!, on: entry.pointer, handover.context, &budget)
+        let failure = run(
+          &handover.work!, handover.runner, on: entry.pointer, handover.context, &budget)
         handover.work = nil
         let time = ticket.needsTimeAtEnd ? budget.exactTime() : nil
         entry.pointer.end()

@@ -15,8 +15,8 @@ extension SlotState {
   /// - Returns: its index; nil when there is more to think about.
   @inline(__always)
   mutating func acceptPlain(
-    _ work: UnmanagedWork, _ priority: CommandPriority, timeToLive: Int64?, limit: Int?,
-    at now: Int64, _ evicted: inout UnmanagedWork?
+    _ work: UnmanagedWork, _ runner: WorkRunner, _ priority: CommandPriority, timeToLive: Int64?,
+    limit: Int?, at now: Int64, _ evicted: inout UnmanagedWork?
   ) -> UInt32? {
     let wake = queue.nextWake
     let deadline = deadline(timeToLive, at: now)
@@ -33,12 +33,12 @@ extension SlotState {
         isInTransit = true
       } else {
         return acceptFull(
-          work, priority, at: now, deadline: deadline, isOwnDeadline: timeToLive != nil, &evicted)
+          work, runner, priority, at: now, deadline: deadline, isOwnDeadline: timeToLive != nil, &evicted)
       }
     }
     counts.accepted += 1
     let index = makeNode(
-      work, priority, at: now, deadline: deadline, isOwnDeadline: timeToLive != nil,
+      work, runner, priority, at: now, deadline: deadline, isOwnDeadline: timeToLive != nil,
       isInTransit: isInTransit)
     queue.insertPlain(index)
     return index
@@ -48,8 +48,8 @@ extension SlotState {
   /// about.
   @inline(never)
   private mutating func acceptFull(
-    _ work: UnmanagedWork, _ priority: CommandPriority, at now: Int64, deadline: Int64,
-    isOwnDeadline: Bool, _ evicted: inout UnmanagedWork?
+    _ work: UnmanagedWork, _ runner: WorkRunner, _ priority: CommandPriority, at now: Int64,
+    deadline: Int64, isOwnDeadline: Bool, _ evicted: inout UnmanagedWork?
   ) -> UInt32? {
     // Where something is registered here, it is looked at whether that lives, unless nothing could
     // be delivered anyway; what is registered above has been looked at.
@@ -60,7 +60,7 @@ extension SlotState {
       let index = queue.moveFirstToEnd(of: priority, deadline: deadline)
     else {
       return acceptForVictim(
-        work, priority, at: now, deadline: deadline, isOwnDeadline: isOwnDeadline, &evicted)
+        work, runner, priority, at: now, deadline: deadline, isOwnDeadline: isOwnDeadline, &evicted)
     }
     // In its place; whether it is in transit stays: the number of those would grow otherwise.
     let node = queue.node(index)
@@ -70,6 +70,7 @@ extension SlotState {
     if deadline != .max { lastDeadline = deadline }
     lastSequence += 1
     node.pointee.work = work
+    node.pointee.runner = runner
     node.pointee.sequence = lastSequence
     node.pointee.acceptedAt = now
     node.pointee.deadline = deadline
@@ -83,8 +84,8 @@ extension SlotState {
   /// The same where the one that goes is not where the new one comes.
   @inline(never)
   private mutating func acceptForVictim(
-    _ work: UnmanagedWork, _ priority: CommandPriority, at now: Int64, deadline: Int64,
-    isOwnDeadline: Bool, _ evicted: inout UnmanagedWork?
+    _ work: UnmanagedWork, _ runner: WorkRunner, _ priority: CommandPriority, at now: Int64,
+    deadline: Int64, isOwnDeadline: Bool, _ evicted: inout UnmanagedWork?
   ) -> UInt32? {
     guard let victim = queue.victim else { return nil }
     let node = queue.node(victim)
@@ -94,7 +95,7 @@ extension SlotState {
     evicted = queue.remove(victim)
     counts.accepted += 1
     let index = makeNode(
-      work, priority, at: now, deadline: deadline, isOwnDeadline: isOwnDeadline,
+      work, runner, priority, at: now, deadline: deadline, isOwnDeadline: isOwnDeadline,
       isInTransit: isInTransit)
     queue.insertPlain(index)
     return index
@@ -134,8 +135,8 @@ extension SlotStorage {
   /// Takes a command in the short way; nil when that cannot be.
   @inline(__always)
   func acceptPlain(
-    _ work: UnmanagedWork, _ priority: CommandPriority, timeToLive: Int64?, limit: Int?,
-    onMain: Bool
+    _ work: UnmanagedWork, _ runner: WorkRunner, _ priority: CommandPriority, timeToLive: Int64?,
+    limit: Int?, onMain: Bool
   ) -> Acceptance? {
     let isStamped = clock.isSystem && timeToLive == nil && Platform.isCoarseClockCheap
     // What the time follows from, or the time.
@@ -163,7 +164,7 @@ extension SlotStorage {
       }
       guard
         let index = state.acceptPlain(
-          work, priority, timeToLive: timeToLive, limit: limit, at: now, &evicted)
+          work, runner, priority, timeToLive: timeToLive, limit: limit, at: now, &evicted)
       else { return false }
       state.time = max(state.time, now)
       id = state.id(index)

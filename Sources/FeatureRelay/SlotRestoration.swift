@@ -125,6 +125,7 @@ extension SlotState {
     let index = queue.allocate()
     let node = queue.node(index)
     node.pointee.work = work
+    node.pointee.runner = WorkRunner()
     node.pointee.sequence = durable.sequence
     let age = command.age.multipliedReportingOverflow(by: 1_000_000)
     node.pointee.acceptedAt = now - (age.overflow ? Int64.max / 2 : age.partialValue)

@@ -2,7 +2,7 @@
 
 /// A command's work without its type: two words and what to do with them.
 ///
-/// Moving it is moving 40 bytes: a queue moves it often, and an existential would ask its type for
+/// Moving it is moving 32 bytes: a queue moves it often, and an existential would ask its type for
 /// every move. Like `Unmanaged`, it is not counted: whoever has it last calls ``destroy()``, once,
 /// or runs it. The work is in the words themselves if it fits and may be moved by copying bits
 /// (closures, small commands), else in memory of its own. Tests under the address sanitizer and the
@@ -13,13 +13,10 @@ struct UnmanagedWork: @unchecked Sendable {
 
   @usableFromInline var words: (UInt, UInt) = (0, 0)
   @usableFromInline let type: any QueuedWork.Type
-  /// How it is run, where that could be compiled for its own types.
-  @usableFromInline let runner: WorkRunner
 
   @inlinable @inline(__always)
-  init<Work: QueuedWork>(_ work: Work, runner: WorkRunner = WorkRunner()) {
+  init<Work: QueuedWork>(_ work: Work) {
     type = Work.self
-    self.runner = runner
     withUnsafeMutableBytes(of: &words) { words in
       if Work.isInline {
         words.baseAddress!.initializeMemory(as: Work.self, to: work)
@@ -32,7 +29,8 @@ struct UnmanagedWork: @unchecked Sendable {
   }
 
   /// Runs synchronous work on the handler in a cell. The work is gone then, unless it has thrown.
-  mutating func run(on cell: UnsafeMutableRawPointer) throws {
+  @inline(__always)
+  mutating func run(on cell: UnsafeMutableRawPointer, _ runner: WorkRunner) throws {
     if let run = runner.function { return try run(&words, cell) }
     try type.run(&words, on: cell)
   }
@@ -77,7 +75,8 @@ struct UnmanagedWork: @unchecked Sendable {
 /// A function that runs work of one type, compiled where the command was dispatched.
 ///
 /// Called through the type, generic code looks up what its arguments are for each command: half of
-/// what a waiting command costs when it is delivered.
+/// what it costs to deliver a waiting one. It goes beside the work, whose four words are passed in
+/// registers: five would not be.
 @usableFromInline
 struct WorkRunner {
   @usableFromInline
