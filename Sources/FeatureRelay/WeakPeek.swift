@@ -57,14 +57,26 @@ enum WeakPeek {
       header.deinitialize(count: 1)
       header.deallocate()
     }
-    var probe: Probe? = Probe()
-    header.initialize(to: EntryHeader(object: probe, type: Probe.self, isOwned: false))
-    let lives = withExtendedLifetime(probe) { read(header) && !isShared(header) }
-    var other = probe.map { Unmanaged.passRetained($0) }
-    let isSeen = withExtendedLifetime(probe) { read(header) && isShared(header) }
-    other?.release()
-    other = nil
-    probe = nil
-    return lives && isSeen && header.pointee.object == nil && !read(header)
+    // Counted by hand: a reference more or less is what is looked for.
+    let probe = Unmanaged.passRetained(Probe())
+    fill(header, probe)
+    let isAlone = look(header) == (isAlive: true, isShared: false)
+    _ = probe.retain()
+    let isSeen = look(header) == (isAlive: true, isShared: true)
+    probe.release()
+    probe.release()
+    return isAlone && isSeen && header.pointee.object == nil
+      && look(header) == (isAlive: false, isShared: false)
   }()
+
+  @inline(never)
+  private static func fill(_ header: UnsafeMutablePointer<EntryHeader>, _ probe: Unmanaged<Probe>) {
+    header.initialize(
+      to: EntryHeader(object: probe.takeUnretainedValue(), type: Probe.self, isOwned: false))
+  }
+
+  @inline(never)
+  private static func look(_ header: UnsafePointer<EntryHeader>) -> (isAlive: Bool, isShared: Bool) {
+    (read(header), isShared(header))
+  }
 }
