@@ -31,28 +31,61 @@ public enum CommandStatus: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// How the last commands of a slot ended: a ring of the last 1,024.
-struct CommandEnds {
+///
+/// Safe: raw memory, since each entry of an array would be checked twice, for its bounds and for
+/// who else has the array. A place is the number of an end, held below the room that there is; the
+/// tests under the address sanitizer would notice one that is not.
+struct CommandEnds: ~Copyable {
   static let remembered = 1_024
+  private static let delivered = UInt8.max
+  private static let smallest = 16
 
-  private var ends: [(sequence: UInt64, reason: DropReason?)] = []
-  private var oldest = 0
+  private var sequences: UnsafeMutablePointer<UInt64>?
+  private var reasons: UnsafeMutablePointer<UInt8>?
+  /// How many have ended.
+  private var count = 0
+  /// The number of ends at which there has to be more room; never once there is all of it.
+  private var full = 0
+
+  deinit {
+    sequences?.deallocate()
+    reasons?.deallocate()
+  }
 
   @inline(__always)
   mutating func append(_ sequence: UInt64, _ reason: DropReason?) {
-    if ends.count < Self.remembered {
-      ends.append((sequence, reason))
-    } else {
-      ends[oldest] = (sequence, reason)
-      oldest = oldest + 1 == Self.remembered ? 0 : oldest + 1
+    if count == full { grow() }
+    let place = count & (Self.remembered - 1)
+    sequences.unsafelyUnwrapped[place] = sequence
+    reasons.unsafelyUnwrapped[place] = reason?.rawValue ?? Self.delivered
+    count &+= 1
+  }
+
+  @inline(never)
+  private mutating func grow() {
+    let room = max(Self.smallest, 2 * count)
+    CommandEnds.move(&sequences, count, to: room)
+    CommandEnds.move(&reasons, count, to: room)
+    full = room == Self.remembered ? -1 : room
+  }
+
+  private static func move<Value: BitwiseCopyable>(
+    _ memory: inout UnsafeMutablePointer<Value>?, _ count: Int, to room: Int
+  ) {
+    let larger = UnsafeMutablePointer<Value>.allocate(capacity: room)
+    if let old = memory {
+      larger.initialize(from: old, count: count)
+      old.deallocate()
     }
+    memory = larger
   }
 
   /// The end of a command, if it is remembered. The newest are found first.
   func status(_ sequence: UInt64) -> CommandStatus? {
-    for range in [(0..<oldest), (oldest..<ends.count)] {
-      for end in ends[range].reversed() where end.sequence == sequence {
-        return end.reason.map { .dropped($0) } ?? .delivered
-      }
+    for distance in 0..<min(count, Self.remembered) {
+      let place = (count - 1 - distance) & (Self.remembered - 1)
+      guard sequences![place] == sequence else { continue }
+      return DropReason(rawValue: reasons![place]).map { .dropped($0) } ?? .delivered
     }
     return nil
   }
