@@ -126,6 +126,7 @@ extension SlotState {
   /// - Parameter lane: the slot's lane (``Slot/lane``).
   func counts(lane: UInt) -> RelayCounts {
     var counts = counts
+    if backlog.pointee.evictions > 0 { counts.addDropped(.overflow, backlog.pointee.evictions) }
     let delivered = UInt64(lane >> 2)
     counts.waiting = UInt64(queue.waiting)
     counts.running = UInt64(queue.running)

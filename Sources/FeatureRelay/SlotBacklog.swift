@@ -10,6 +10,8 @@ struct SlotBacklog: ~Copyable {
   let slotNumber: UInt32
   var queue = CommandQueue()
   var counts = RelayCounts()
+  /// How many a full queue has evicted on the short way, which ``counts`` does not have.
+  var evictions: UInt64 = 0
   var ends = CommandEnds()
   var directFailures = DirectFailures()
   var uniqueKeys = UniqueKeys()

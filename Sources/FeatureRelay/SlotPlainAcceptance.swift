@@ -63,15 +63,16 @@ extension SlotState {
         work, runner, priority, at: now, deadline: deadline, isOwnDeadline: isOwnDeadline, &evicted)
     }
     // In its place; whether it is in transit stays: the number of those would grow otherwise.
-    let node = queue.node(index)
+    let backlog = made
+    let node = backlog.pointee.queue.node(index)
     evict(node.pointee.sequence)
     evicted = node.pointee.work
-    counts.accepted += 1
-    if deadline != .max { lastDeadline = deadline }
-    lastSequence += 1
+    backlog.pointee.counts.accepted += 1
+    if deadline != .max { backlog.pointee.lastDeadline = deadline }
+    backlog.pointee.lastSequence += 1
     node.pointee.work = work
     node.pointee.runner = runner
-    node.pointee.sequence = lastSequence
+    node.pointee.sequence = backlog.pointee.lastSequence
     node.pointee.acceptedAt = now
     node.pointee.deadline = deadline
     node.pointee.attempt = 0
@@ -103,8 +104,8 @@ extension SlotState {
 
   @inline(__always)
   private mutating func evict(_ sequence: UInt64) {
-    ends.append(sequence, .overflow)
-    counts.addDropped(.overflow)
+    made.pointee.ends.append(sequence, .overflow)
+    made.pointee.evictions &+= 1
   }
 
   /// Takes a place in transit that no command has yet, of some that are taken at once; false when
