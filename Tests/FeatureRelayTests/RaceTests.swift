@@ -341,15 +341,19 @@ final class RaceTests: XCTestCase {
     }
     start.meet()
     var outcomes: [Acceptance.Outcome: Int] = [:]
-    for number in 0..<rounds {
-      outcomes[relay.dispatch(LogFeature.self) { $0.log(number) }.outcome, default: 0] += 1
+    // On a busy machine one thread may do all of its rounds before the other one comes.
+    var number = 0
+    while number < rounds || outcomes.count < 2 && number < 50 * rounds {
+      outcomes[
+        relay.dispatch(LogFeature.self) { [number] in $0.log(number) }.outcome, default: 0] += 1
       if number % 64 == 0 { await mainTurn() }
+      number += 1
     }
     isOver.store(true, ordering: .releasing)
     end.meet()
     await home.waitUntilIdle()
     await relay.waitUntilIdle()
-    XCTAssertEqual(log.all, Array(0..<rounds))
+    XCTAssertEqual(log.all, Array(0..<number))
     requireMet(outcomes[.delivered] ?? 0 > 0, "nothing was delivered straight away")
     requireMet(outcomes[.waiting] ?? 0 > 0, "nothing waited")
     XCTAssert(outcomes.keys.allSatisfy { $0 == .delivered || $0 == .waiting }, "\(outcomes)")
