@@ -16,9 +16,34 @@ private final class Peeked: Sendable {
 struct WeakPeekTests {
   #if os(Linux) && (arch(x86_64) || arch(arm64)) && compiler(>=6.2) && compiler(<6.4)
     @Test func aLiveObjectIsKnownToLive() {
+      WeakPeek.prepare()
       let object = Peeked()
       withHeader(of: object) { #expect(WeakPeek.isAlive($0)) }
       withExtendedLifetime(object) {}
+    }
+
+    // Counted by hand: the compiler may hold a reference of its own for as long as it likes.
+    @Test func whatIsHeldOnceIsNotShared() {
+      WeakPeek.prepare()
+      #expect(WeakPeek.isPossible)
+      let object = Unmanaged.passRetained(Peeked())
+      let header = UnsafeMutablePointer<EntryHeader>.allocate(capacity: 1)
+      fill(header, object)
+      #expect(!WeakPeek.isShared(header))
+      _ = object.retain()
+      #expect(WeakPeek.isShared(header))
+      object.release()
+      #expect(!WeakPeek.isShared(header))
+      object.release()
+      #expect(!WeakPeek.isShared(header), "it is dead")
+      header.deinitialize(count: 1)
+      header.deallocate()
+    }
+
+    @inline(never)
+    private func fill(_ header: UnsafeMutablePointer<EntryHeader>, _ object: Unmanaged<Peeked>) {
+      header.initialize(
+        to: EntryHeader(object: object.takeUnretainedValue(), type: Peeked.self, isOwned: false))
     }
   #endif
 
