@@ -222,10 +222,19 @@ extension CommandQueue {
     guard count > 0 else { return }
     let first = ready[priority].head
     var (index, last) = (first, first)
+    // Mostly they are the first ones by deadline as well.
+    var firstToExpire = toExpire.head
     for _ in 0..<count {
       let node = node(index)
       if node.pointee.expiresInOrder {
-        if node.pointee.deadline != .max { removeToExpire(index) }
+        if firstToExpire == index {
+          firstToExpire = node.pointee.nextToExpire
+          node.pointee.nextToExpire = CommandNode.none
+        } else if node.pointee.deadline != .max {
+          setFirstToExpire(firstToExpire)
+          removeToExpire(index)
+          firstToExpire = toExpire.head
+        }
       } else if node.pointee.heapIndex != CommandNode.none {
         removeWake(index)
       }
@@ -235,6 +244,7 @@ extension CommandQueue {
       last = index
       index = node.pointee.next
     }
+    setFirstToExpire(firstToExpire)
     ready.removeFirst(through: last, of: priority, in: slab)
     slab.free(chainFrom: first, to: last)
     waiting -= count

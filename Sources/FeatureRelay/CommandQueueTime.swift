@@ -30,6 +30,17 @@ extension CommandQueue {
     toExpire.tail = index
   }
 
+  /// Everything before a node has been taken out of the list by deadline.
+  @inline(__always)
+  mutating func setFirstToExpire(_ index: UInt32) {
+    toExpire.head = index
+    if index == CommandNode.none {
+      toExpire.tail = index
+    } else {
+      node(index).pointee.previousToExpire = CommandNode.none
+    }
+  }
+
   @inline(__always)
   mutating func removeToExpire(_ index: UInt32) {
     let node = node(index)
