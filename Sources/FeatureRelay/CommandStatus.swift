@@ -41,16 +41,14 @@ struct CommandEnds: ~Copyable {
   private static let smallest = 16
 
   private var sequences: UnsafeMutablePointer<UInt64>?
+  /// Behind the sequence numbers, in the same memory.
   private var reasons: UnsafeMutablePointer<UInt8>?
   /// How many have ended.
   private var count = 0
   /// The number of ends at which there has to be more room; never once there is all of it.
   private var full = 0
 
-  deinit {
-    sequences?.deallocate()
-    reasons?.deallocate()
-  }
+  deinit { sequences?.deallocate() }
 
   @inline(__always)
   mutating func append(_ sequence: UInt64, _ reason: DropReason?) {
@@ -63,21 +61,20 @@ struct CommandEnds: ~Copyable {
 
   @inline(never)
   private mutating func grow() {
-    let room = max(Self.smallest, 2 * count)
-    CommandEnds.move(&sequences, count, to: room)
-    CommandEnds.move(&reasons, count, to: room)
-    full = room == Self.remembered ? -1 : room
-  }
-
-  private static func move<Value: BitwiseCopyable>(
-    _ memory: inout UnsafeMutablePointer<Value>?, _ count: Int, to room: Int
-  ) {
-    let larger = UnsafeMutablePointer<Value>.allocate(capacity: room)
-    if let old = memory {
-      larger.initialize(from: old, count: count)
-      old.deallocate()
+    let room = max(Self.smallest, 4 * count)
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: room * (MemoryLayout<UInt64>.size + 1), alignment: MemoryLayout<UInt64>.alignment)
+    let newSequences = memory.bindMemory(to: UInt64.self, capacity: room)
+    let newReasons = UnsafeMutableRawPointer(newSequences + room)
+      .bindMemory(to: UInt8.self, capacity: room)
+    if let sequences, let reasons {
+      newSequences.initialize(from: sequences, count: count)
+      newReasons.initialize(from: reasons, count: count)
+      sequences.deallocate()
     }
-    memory = larger
+    sequences = newSequences
+    reasons = newReasons
+    full = room == Self.remembered ? -1 : room
   }
 
   /// The end of a command, if it is remembered. The newest are found first.
