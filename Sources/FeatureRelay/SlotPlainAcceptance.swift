@@ -33,7 +33,8 @@ extension SlotState {
         isInTransit = true
       } else {
         return acceptFull(
-          work, runner, priority, at: now, deadline: deadline, isOwnDeadline: timeToLive != nil, &evicted)
+          work, runner, priority, at: now, deadline: deadline, isOwnDeadline: timeToLive != nil,
+          &evicted)
       }
     }
     counts.accepted += 1

@@ -76,7 +76,8 @@ enum WeakPeek {
   }
 
   @inline(never)
-  private static func look(_ header: UnsafePointer<EntryHeader>) -> (isAlive: Bool, isShared: Bool) {
+  private static func look(_ header: UnsafePointer<EntryHeader>) -> (isAlive: Bool, isShared: Bool)
+  {
     (read(header), isShared(header))
   }
 }
