@@ -37,11 +37,15 @@ final class EventAudience: @unchecked Sendable {
   let consumers: [Consumer]
   /// The same once more: to walk along arrays of references counts each of them.
   private let members: UnsafeMutablePointer<Unmanaged<AnyObject>>
+  private let observersEnd: UnsafeMutablePointer<Unmanaged<AnyObject>>
+  private let membersEnd: UnsafeMutablePointer<Unmanaged<AnyObject>>
 
   init(observers: [Observer] = [], consumers: [Consumer] = []) {
     self.observers = observers
     self.consumers = consumers
     members = .allocate(capacity: observers.count + consumers.count)
+    observersEnd = members + observers.count
+    membersEnd = observersEnd + consumers.count
     for (place, member) in (observers as [AnyObject] + consumers as [AnyObject]).enumerated() {
       (members + place).initialize(to: .passUnretained(member))
     }
@@ -77,19 +81,22 @@ extension EventAudience {
   @inline(__always)
   func see(_ event: RelayEvent) {
     let number = event.number
-    for place in 0..<observers.count {
+    var place = members
+    while place != observersEnd {
       // Safe: the same objects are in the array.
-      let member = unsafeBitCast(members[place], to: Unmanaged<Observer>.self)
+      let member = unsafeBitCast(place.pointee, to: Unmanaged<Observer>.self)
       member._withUnsafeGuaranteedRef {
         if $0.since < number { $0.observer.observe(event) }
       }
+      place += 1
     }
-    for place in observers.count..<observers.count + consumers.count {
+    while place != membersEnd {
       // Safe: as above; consumers come after the observers.
-      let member = unsafeBitCast(members[place], to: Unmanaged<Consumer>.self)
+      let member = unsafeBitCast(place.pointee, to: Unmanaged<Consumer>.self)
       member._withUnsafeGuaranteedRef {
         if $0.since < number { $0.buffer.append(event) }
       }
+      place += 1
     }
   }
 }

@@ -110,13 +110,6 @@ struct EventCommand {
   var attempt: UInt16?
   var priority: CommandPriority?
 
-  /// The same in its first attempt.
-  var started: EventCommand {
-    var command = self
-    command.attempt = 1
-    return command
-  }
-
   func id(from origin: EventOrigin) -> CommandID? {
     guard sequence != 0 else { return nil }
     return CommandID(

@@ -33,10 +33,12 @@ struct EventOrder: ~Copyable {
 
   /// Takes the token and so many numbers; nil when somebody has it, when something is pending or
   /// wanted, or when it is not so that nothing has been numbered since `isStill` was asked.
+  ///
+  /// - Parameter isStill: the condition; receives the number before the first one.
   @inline(__always)
-  func claim(_ count: UInt64, if isStill: () -> Bool) -> Claim? {
+  func claim(_ count: UInt64, if isStill: (UInt64) -> Bool) -> Claim? {
     let now = word.load(ordering: .acquiring)
-    guard now & Self.flags == 0, isStill() else { return nil }
+    guard now & Self.flags == 0, isStill(now / Self.one) else { return nil }
     let claimed = (now &+ count &* Self.one) | Self.held
     guard
       word.compareExchange(

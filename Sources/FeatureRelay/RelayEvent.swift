@@ -63,26 +63,17 @@ public struct RelayEvent: Sendable, CustomStringConvertible {
     self.subject = subject
   }
 
-  /// Makes the event another one of the same place: what it refers to is not counted again.
+  /// Makes the event one of another command: what it refers to stays and is not counted again.
   @inline(__always)
-  mutating func happen(to subject: EventCommand, at time: Int64) {
-    self.subject = subject
+  mutating func happen(
+    to sequence: UInt64, _ type: Any.Type?, _ priority: CommandPriority?, acceptedAt: Int64,
+    at time: Int64
+  ) {
+    subject.sequence = sequence
+    subject.acceptedAt = acceptedAt
+    subject.type = type
+    subject.priority = priority
     nanoseconds = time
-  }
-
-  /// Makes it a command's delivery.
-  @inline(__always)
-  mutating func deliver(at time: Int64) {
-    content = .delivered
-    subject.attempt = 1
-    nanoseconds = time
-  }
-
-  /// Makes it a command's acceptance.
-  @inline(__always)
-  mutating func accept(_ subject: EventCommand, at time: Int64) {
-    content = .accepted
-    happen(to: subject, at: time)
   }
 
   /// Copies the event without counting its origin. Somebody else has to keep that.

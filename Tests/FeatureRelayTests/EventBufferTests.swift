@@ -49,6 +49,8 @@ struct EventBufferTests {
     #expect(rest(buffer).last == written - 1)
   }
 
+  private final class Somebody {}
+
   /// Begins to wait, as a consumer does, while an event is on its way.
   private final class WaitingReader: RelayObserver {
     let log: EventLog
@@ -73,14 +75,18 @@ struct EventBufferTests {
     let event = await withUnsafeContinuation { reader in
       let buffer = EventBuffer(limit: 4)
       // The observer comes first: the event is not in the buffer yet.
-      let observation = log.addObserver(WaitingReader(log, buffer, reader))
+      let waiting = log.addObserver(WaitingReader(log, buffer, reader))
       let token = log.addConsumer(buffer)
-      var event = self.event(0, origin())
-      log.recordEnd(&event)
+      let entry = RegistrationEntry(Somebody(), ownership: .owned, id: 1)
+      let observation = UnsafeMutablePointer<Observation>.allocate(capacity: 1)
+      observation.initialize(to: Observation(entry.pointer, origin()))
+      log.recordEnd(observation)
+      observation.deinitialize(count: 1)
+      observation.deallocate()
       // The reader has it: it was woken.
       if case .some = buffer.next() { Issue.record("It slept through the event.") }
       buffer.finish()
-      log.remove(observation)
+      log.remove(waiting)
       log.remove(token)
     }
     #expect(event?.number == 1)
