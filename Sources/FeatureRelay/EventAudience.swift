@@ -78,8 +78,18 @@ final class EventAudience: @unchecked Sendable {
 
 extension EventAudience {
   /// Shows an event to everybody who was there before it. For the holder of the log's token.
-  @inline(__always)
   func see(_ event: RelayEvent) {
+    observe(event)
+    forEachConsumer(before: event.number) { $0.append(event) }
+  }
+
+  var hasObservers: Bool {
+    @inline(__always) get { members != observersEnd }
+  }
+
+  /// Shows an event to the observers.
+  @inline(__always)
+  func observe(_ event: RelayEvent) {
     let number = event.number
     var place = members
     while place != observersEnd {
@@ -90,12 +100,31 @@ extension EventAudience {
       }
       place += 1
     }
+  }
+
+  /// Tells the consumers that a direct delivery has started.
+  @inline(__always)
+  func appendStart(of observation: UnsafeMutablePointer<Observation>) {
+    forEachConsumer(before: observation.pointee.accepted.number) {
+      $0.appendStart(of: observation)
+    }
+  }
+
+  /// Tells them that it has ended well.
+  @inline(__always)
+  func appendEnd(of observation: UnsafeMutablePointer<Observation>) {
+    forEachConsumer(before: observation.pointee.delivered.number) {
+      $0.appendEnd(of: observation)
+    }
+  }
+
+  @inline(__always)
+  private func forEachConsumer(before number: UInt64, _ body: (EventBuffer) -> Void) {
+    var place = observersEnd
     while place != membersEnd {
       // Safe: as above; consumers come after the observers.
       let member = unsafeBitCast(place.pointee, to: Unmanaged<Consumer>.self)
-      member._withUnsafeGuaranteedRef {
-        if $0.since < number { $0.buffer.append(event) }
-      }
+      member._withUnsafeGuaranteedRef { if $0.since < number { body($0.buffer) } }
       place += 1
     }
   }

@@ -58,7 +58,7 @@ enum EventContent: Sendable {
     }
 
     convenience init(_ kind: RelayEvent.Kind) { self.init(.ready(kind)) }
-    fileprivate convenience init(started type: Any.Type) { self.init(.started(type)) }
+    convenience init(started type: Any.Type) { self.init(.started(type)) }
     fileprivate convenience init(died type: Any.Type, unused: Bool) {
       self.init(.died(type, unused: unused))
     }

@@ -270,8 +270,11 @@ extension EventLog {
     }
     guard let claim else { return recordStartLater(observation, of: slot, entry, lane) }
     slot.beginsObserved(observation, entry, lane)
-    showing { observation.pointee.showAccepted(to: $0) }
-    showing { observation.pointee.showStarted(to: $0) }
+    showing { if $0.hasObservers { observation.pointee.showAccepted(to: $0) } }
+    showing {
+      if $0.hasObservers { observation.pointee.showStarted(to: $0) }
+      $0.appendStart(of: observation)
+    }
     if !order.release(claim) { handOutAsHolder(hasShown: true) }
     return true
   }
@@ -309,7 +312,10 @@ extension EventLog {
       return true
     }
     if let claim {
-      showing { observation.pointee.showDelivered(to: $0) }
+      showing {
+        if $0.hasObservers { observation.pointee.showDelivered(to: $0) }
+        $0.appendEnd(of: observation)
+      }
       if !order.release(claim) { handOutAsHolder(hasShown: true) }
     } else {
       recordEndLater(observation)

@@ -22,6 +22,8 @@ struct Observation: ~Copyable {
   var lane: UInt = 0
   /// The registration that ``started`` is about.
   private var entry: UnsafeMutableRawPointer
+  /// What happens as it starts; ``started`` keeps it.
+  private(set) var start: Unmanaged<EventContent.Kind>
   var accepted: RelayEvent
   var started: RelayEvent
   var delivered: RelayEvent
@@ -30,16 +32,19 @@ struct Observation: ~Copyable {
 
   init(_ entry: UnsafeMutableRawPointer, _ origin: EventOrigin) {
     self.entry = entry
-    accepted = RelayEvent(.accepted, EventCommand(index: CommandNode.none, attempt: 0), number: 0, at: 0, from: origin)
-    started = Self.start(on: entry, origin)
-    delivered = RelayEvent(.delivered, EventCommand(index: CommandNode.none, attempt: 1), number: 0, at: 0, from: origin)
+    accepted = RelayEvent(
+      .accepted, EventCommand(index: CommandNode.none, attempt: 0), number: 0, at: 0, from: origin)
+    let kind = EventContent.Kind(started: entry.header.pointee.type)
+    start = .passUnretained(kind)
+    started = Self.started(kind, origin)
+    delivered = RelayEvent(
+      .delivered, EventCommand(index: CommandNode.none, attempt: 1), number: 0, at: 0,
+      from: origin)
   }
 
-  private static func start(
-    on entry: UnsafeMutableRawPointer, _ origin: EventOrigin
-  ) -> RelayEvent {
+  private static func started(_ kind: EventContent.Kind, _ origin: EventOrigin) -> RelayEvent {
     RelayEvent(
-      .started(entry.header.pointee.type), EventCommand(index: CommandNode.none, attempt: 1), number: 0, at: 0,
+      .other(kind), EventCommand(index: CommandNode.none, attempt: 1), number: 0, at: 0,
       from: origin)
   }
 
@@ -49,12 +54,17 @@ struct Observation: ~Copyable {
     on entry: UnsafeMutableRawPointer, _ origin: @autoclosure () -> EventOrigin,
     _ sequence: UInt64, _ type: Any.Type?, _ priority: CommandPriority, at time: Int64
   ) {
-    if entry != self.entry {
-      self.entry = entry
-      started = Self.start(on: entry, origin())
-    }
+    if entry != self.entry { change(to: entry, origin()) }
     accepted.happen(to: sequence, type, priority, acceptedAt: time, at: time)
     started.happen(to: sequence, type, priority, acceptedAt: time, at: time)
+  }
+
+  @inline(never)
+  private mutating func change(to entry: UnsafeMutableRawPointer, _ origin: EventOrigin) {
+    self.entry = entry
+    let kind = EventContent.Kind(started: entry.header.pointee.type)
+    start = .passUnretained(kind)
+    started = Self.started(kind, origin)
   }
 
   /// It has ended well.
@@ -67,15 +77,19 @@ struct Observation: ~Copyable {
   }
 }
 
+/// Lends the events to who sees them.
 extension Observation {
   @inline(__always)
-  borrowing func showAccepted(to audience: EventAudience) { audience.see(accepted) }
+  borrowing func showAccepted(to audience: EventAudience) { audience.observe(accepted) }
 
   @inline(__always)
-  borrowing func showStarted(to audience: EventAudience) { audience.see(started) }
+  borrowing func showStarted(to audience: EventAudience) { audience.observe(started) }
 
   @inline(__always)
-  borrowing func showDelivered(to audience: EventAudience) { audience.see(delivered) }
+  borrowing func showDelivered(to audience: EventAudience) { audience.observe(delivered) }
+
+  @inline(never)
+  borrowing func appendDelivered(to buffer: EventBuffer) { buffer.append(delivered) }
 }
 
 extension UnsafeMutablePointer<Slot> {
