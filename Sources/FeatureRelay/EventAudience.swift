@@ -118,6 +118,16 @@ extension EventAudience {
     }
   }
 
+  /// Gives what they have to those who wait for it.
+  ///
+  /// - Returns: whether somebody still waits.
+  func wakeConsumers() -> Bool {
+    var isWaiting = false
+    // All of them: each has said for itself that it waits.
+    for consumer in consumers where consumer.buffer.wakeReaders() { isWaiting = true }
+    return isWaiting
+  }
+
   @inline(__always)
   private func forEachConsumer(before number: UInt64, _ body: (EventBuffer) -> Void) {
     var place = observersEnd

@@ -166,3 +166,17 @@ struct EventOriginPlace: ~Copyable {
     return Unmanaged<EventOrigin>.fromOpaque(other!).takeUnretainedValue()
   }
 }
+
+/// A problem that is remembered although nobody looked.
+enum RememberedProblem: Sendable {
+  case event(RelayEvent)
+  /// A failure: the release of its error would be foreign code under a lock.
+  case text(String)
+
+  var description: String {
+    switch self {
+    case .event(let event): event.description
+    case .text(let text): text
+    }
+  }
+}

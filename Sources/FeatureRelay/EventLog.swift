@@ -20,20 +20,6 @@ final class EventLog: Sendable {
     case finish
   }
 
-  /// A problem that is remembered.
-  private enum Problem: Sendable {
-    case event(RelayEvent)
-    /// A failure: the release of its error would be foreign code under a lock.
-    case text(String)
-
-    var description: String {
-      switch self {
-      case .event(let event): event.description
-      case .text(let text): text
-      }
-    }
-  }
-
   struct WatchKey: Hashable {
     let slot: UInt32
     let sequence: UInt64
@@ -52,7 +38,7 @@ final class EventLog: Sendable {
     var origins: [EventOrigin] = []
     var watchers: [WatchKey: [UInt64: AsyncStream<CommandStatus>.Continuation]] = [:]
     var lastToken: UInt64 = 0
-    var problems: [Problem] = []
+    var problems: [RememberedProblem] = []
     /// How many of the items are events.
     var eventCount: UInt32 = 0
     var isFinished = false
@@ -208,9 +194,8 @@ extension EventLog {
 
   /// Gives what was handed out to consumers that wait for it.
   private func wakeConsumers() {
-    let consumers = state.withLock { $0.audience.consumers }
-    // All of them: each has said for itself that it waits.
-    let isWaiting = consumers.map { $0.buffer.wakeReaders() }.contains(true)
+    var isWaiting = false
+    showing { isWaiting = $0.wakeConsumers() }
     if isWaiting { order.setWanted() }
   }
 

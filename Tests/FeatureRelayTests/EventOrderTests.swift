@@ -27,21 +27,31 @@ struct EventOrderTests {
     #expect(order.claim(1, if: { _ in true })?.number == 2)
   }
 
-  @Test func nothingIsClaimedWhatIsPendingOrWantedOrOver() {
+  @Test func nothingIsClaimedWhatIsPendingOrOver() {
     let order = EventOrder()
     order.setPending()
     #expect(order.claim(1, if: { _ in true })?.number == nil)
     #expect(order.take() == true)
     order.releaseIdle()
-    order.setWanted()
-    #expect(order.claim(1, if: { _ in true })?.number == nil)
-    #expect([order.takeWanted(), order.takeWanted()] == [true, false])
     let claim = order.claim(1, if: { _ in true })
     #expect(claim.map { order.release($0) } == true)
     order.finish()
     #expect(order.take() == true)
     order.releaseIdle()
     #expect(order.claim(1, if: { _ in true })?.number == nil)
+  }
+
+  @Test func whoeverClaimsWhatIsWantedKeepsTheTokenUntilHeHasLookedAfterIt() {
+    let order = EventOrder()
+    order.setWanted()
+    let first = order.claim(1, if: { _ in true })
+    #expect(first.map { order.release($0) } == false)
+    #expect([order.takeWanted(), order.takeWanted()] == [true, false])
+    order.releaseIdle()
+    let second = order.claim(1, if: { _ in true })
+    order.setWanted()
+    #expect(second.map { order.release($0) } == false)
+    #expect(order.last == 2)
   }
 
   @Test func whatIsNumberedInBetweenSpoilsTheClaim() {
