@@ -173,17 +173,17 @@ extension EventBuffer {
   /// Loses the oldest events beyond the limit.
   @inline(never)
   private func loseOldest() {
-    // Let go of outside the lock: an error's release is foreign code.
-    let displaced = readers.withLock { readers -> [RelayEvent] in
-      var displaced: [RelayEvent] = []
-      while added - readers.taken > limit {
-        guard let part = findFirst(&readers) else { break }
-        if let event = removeFirst(part, &readers) { displaced.append(event) }
+    repeat {
+      // Let go of outside the lock: an error's release is foreign code.
+      let displaced = readers.withLock { readers -> RelayEvent? in
+        defer { room = limit - (added - readers.taken) }
+        while added - readers.taken > limit, let part = findFirst(&readers) {
+          if let event = removeFirst(part, &readers) { return event }
+        }
+        return nil
       }
-      room = limit - (added - readers.taken)
-      return displaced
-    }
-    withExtendedLifetime(displaced) {}
+      withExtendedLifetime(displaced) {}
+    } while room < 0
   }
 }
 
