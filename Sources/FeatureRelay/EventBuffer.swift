@@ -173,17 +173,30 @@ extension EventBuffer {
   /// Loses the oldest events beyond the limit.
   @inline(never)
   private func loseOldest() {
-    repeat {
-      // Let go of outside the lock: an error's release is foreign code.
-      let displaced = readers.withLock { readers -> RelayEvent? in
-        defer { room = limit - (added - readers.taken) }
-        while added - readers.taken > limit, let part = findFirst(&readers) {
-          if let event = removeFirst(part, &readers) { return event }
-        }
-        return nil
+    while loseDeliveries() { loseEvent() }
+  }
+
+  /// - Returns: whether the oldest one is no delivery's, and has to go as well.
+  private func loseDeliveries() -> Bool {
+    readers.withLock { readers in
+      while added - readers.taken > limit, let found = findFirst(&readers) {
+        guard let part = found else { return true }
+        pass(part, &readers)
       }
-      withExtendedLifetime(displaced) {}
-    } while room < 0
+      room = limit - (added - readers.taken)
+      return false
+    }
+  }
+
+  @inline(never)
+  private func loseEvent() {
+    let displaced = readers.withLock { readers -> RelayEvent? in
+      // It may have been read meanwhile.
+      guard added - readers.taken > limit, case .some(nil) = findFirst(&readers) else { return nil }
+      return takeEvent(&readers)
+    }
+    // Let go of outside the lock: an error's release is foreign code.
+    withExtendedLifetime(displaced) {}
   }
 }
 
@@ -254,10 +267,9 @@ extension EventBuffer {
   /// Under the lock.
   private func takeFirst(_ readers: inout Readers) -> RelayEvent? {
     guard let found = findFirst(&readers) else { return nil }
-    guard let part = found, let place = readers.place else { return removeFirst(found, &readers) }
-    let event = unit(readers.head).event(part, in: place)
-    _ = removeFirst(part, &readers)
-    return event
+    guard let part = found, let place = readers.place else { return takeEvent(&readers) }
+    defer { pass(part, &readers) }
+    return unit(readers.head).event(part, in: place)
   }
 
   /// Brings the head to the first event.
@@ -285,10 +297,9 @@ extension EventBuffer {
     }
   }
 
-  /// Takes out what was found.
-  ///
-  /// - Returns: an event that is not a delivery's.
-  private func removeFirst(_ part: EventUnit.Part?, _ readers: inout Readers) -> RelayEvent? {
+  /// Goes on behind a delivery's event.
+  @inline(__always)
+  private func pass(_ part: EventUnit.Part, _ readers: inout Readers) {
     readers.taken += 1
     switch part {
     case .accepted: readers.part = .started
@@ -296,11 +307,14 @@ extension EventBuffer {
     case .ended:
       readers.part = .accepted
       readers.head += 1
-    case nil:
-      let place = readers.head
-      readers.head += 3
-      return unit(place).takeEvent(unit(place + 1), unit(place + 2))
     }
-    return nil
+  }
+
+  /// Takes out an event that is no delivery's.
+  private func takeEvent(_ readers: inout Readers) -> RelayEvent {
+    readers.taken += 1
+    let place = readers.head
+    readers.head += 3
+    return unit(place).takeEvent(unit(place + 1), unit(place + 2))
   }
 }
