@@ -60,6 +60,7 @@ final class EventBuffer: @unchecked Sendable {
 
   /// - Parameter limit: how many events it holds, at least 1.
   init(limit: Int) {
+    precondition(MemoryLayout<RelayEvent>.size <= 2 * EventUnit.size)
     self.limit = limit
     room = limit
     units = Self.memory(capacity)

@@ -62,7 +62,7 @@ struct EventPlace {
 }
 
 extension EventUnit {
-  /// The events of a direct delivery that is not the ring's own any more.
+  /// One of a direct delivery's events.
   enum Part: UInt8 { case accepted, started, ended }
 
   @inline(__always)
