@@ -37,11 +37,15 @@ final class EventAudience: @unchecked Sendable {
   let consumers: [Consumer]
   /// The same once more: to walk along arrays of references counts each of them.
   private let members: UnsafeMutablePointer<Unmanaged<AnyObject>>
+  private let observersEnd: UnsafeMutablePointer<Unmanaged<AnyObject>>
+  private let membersEnd: UnsafeMutablePointer<Unmanaged<AnyObject>>
 
   init(observers: [Observer] = [], consumers: [Consumer] = []) {
     self.observers = observers
     self.consumers = consumers
     members = .allocate(capacity: observers.count + consumers.count)
+    observersEnd = members + observers.count
+    membersEnd = observersEnd + consumers.count
     for (place, member) in (observers as [AnyObject] + consumers as [AnyObject]).enumerated() {
       (members + place).initialize(to: .passUnretained(member))
     }
@@ -74,22 +78,64 @@ final class EventAudience: @unchecked Sendable {
 
 extension EventAudience {
   /// Shows an event to everybody who was there before it. For the holder of the log's token.
-  @inline(__always)
   func see(_ event: RelayEvent) {
+    observe(event)
+    forEachConsumer(before: event.number) { $0.append(event) }
+  }
+
+  var hasObservers: Bool {
+    @inline(__always) get { members != observersEnd }
+  }
+
+  /// Shows an event to the observers.
+  @inline(__always)
+  func observe(_ event: RelayEvent) {
     let number = event.number
-    for place in 0..<observers.count {
+    var place = members
+    while place != observersEnd {
       // Safe: the same objects are in the array.
-      let member = unsafeBitCast(members[place], to: Unmanaged<Observer>.self)
+      let member = unsafeBitCast(place.pointee, to: Unmanaged<Observer>.self)
       member._withUnsafeGuaranteedRef {
         if $0.since < number { $0.observer.observe(event) }
       }
+      place += 1
     }
-    for place in observers.count..<observers.count + consumers.count {
+  }
+
+  /// Tells the consumers that a direct delivery has started.
+  @inline(__always)
+  func appendStart(of observation: UnsafeMutablePointer<Observation>) {
+    forEachConsumer(before: observation.pointee.accepted.number) {
+      $0.appendStart(of: observation)
+    }
+  }
+
+  /// Tells them that it has ended well.
+  @inline(__always)
+  func appendEnd(of observation: UnsafeMutablePointer<Observation>) {
+    forEachConsumer(before: observation.pointee.delivered.number) {
+      $0.appendEnd(of: observation)
+    }
+  }
+
+  /// Gives what they have to those who wait for it.
+  ///
+  /// - Returns: whether somebody still waits.
+  func wakeConsumers() -> Bool {
+    var isWaiting = false
+    // All of them: each has said for itself that it waits.
+    for consumer in consumers where consumer.buffer.wakeReaders() { isWaiting = true }
+    return isWaiting
+  }
+
+  @inline(__always)
+  private func forEachConsumer(before number: UInt64, _ body: (EventBuffer) -> Void) {
+    var place = observersEnd
+    while place != membersEnd {
       // Safe: as above; consumers come after the observers.
-      let member = unsafeBitCast(members[place], to: Unmanaged<Consumer>.self)
-      member._withUnsafeGuaranteedRef {
-        if $0.since < number { $0.buffer.append(event) }
-      }
+      let member = unsafeBitCast(place.pointee, to: Unmanaged<Consumer>.self)
+      member._withUnsafeGuaranteedRef { if $0.since < number { body($0.buffer) } }
+      place += 1
     }
   }
 }

@@ -58,7 +58,7 @@ enum EventContent: Sendable {
     }
 
     convenience init(_ kind: RelayEvent.Kind) { self.init(.ready(kind)) }
-    fileprivate convenience init(started type: Any.Type) { self.init(.started(type)) }
+    convenience init(started type: Any.Type) { self.init(.started(type)) }
     fileprivate convenience init(died type: Any.Type, unused: Bool) {
       self.init(.died(type, unused: unused))
     }
@@ -109,13 +109,6 @@ struct EventCommand {
   var index: UInt32 = 0
   var attempt: UInt16?
   var priority: CommandPriority?
-
-  /// The same in its first attempt.
-  var started: EventCommand {
-    var command = self
-    command.attempt = 1
-    return command
-  }
 
   func id(from origin: EventOrigin) -> CommandID? {
     guard sequence != 0 else { return nil }
@@ -171,5 +164,19 @@ struct EventOriginPlace: ~Copyable {
     if isKept { return origin }
     new.release()
     return Unmanaged<EventOrigin>.fromOpaque(other!).takeUnretainedValue()
+  }
+}
+
+/// A problem that is remembered although nobody looked.
+enum RememberedProblem: Sendable {
+  case event(RelayEvent)
+  /// A failure: the release of its error would be foreign code under a lock.
+  case text(String)
+
+  var description: String {
+    switch self {
+    case .event(let event): event.description
+    case .text(let text): text
+    }
   }
 }

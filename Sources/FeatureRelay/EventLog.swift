@@ -20,20 +20,6 @@ final class EventLog: Sendable {
     case finish
   }
 
-  /// A problem that is remembered.
-  private enum Problem: Sendable {
-    case event(RelayEvent)
-    /// A failure: the release of its error would be foreign code under a lock.
-    case text(String)
-
-    var description: String {
-      switch self {
-      case .event(let event): event.description
-      case .text(let text): text
-      }
-    }
-  }
-
   struct WatchKey: Hashable {
     let slot: UInt32
     let sequence: UInt64
@@ -52,7 +38,7 @@ final class EventLog: Sendable {
     var origins: [EventOrigin] = []
     var watchers: [WatchKey: [UInt64: AsyncStream<CommandStatus>.Continuation]] = [:]
     var lastToken: UInt64 = 0
-    var problems: [Problem] = []
+    var problems: [RememberedProblem] = []
     /// How many of the items are events.
     var eventCount: UInt32 = 0
     var isFinished = false
@@ -208,17 +194,18 @@ extension EventLog {
 
   /// Gives what was handed out to consumers that wait for it.
   private func wakeConsumers() {
-    let consumers = state.withLock { $0.audience.consumers }
-    // All of them: each has said for itself that it waits.
-    let isWaiting = consumers.map { $0.buffer.wakeReaders() }.contains(true)
+    var isWaiting = false
+    showing { isWaiting = $0.wakeConsumers() }
     if isWaiting { order.setWanted() }
   }
 
   /// Shows an event to those who are there: asked for each, since one may go or come while the one
   /// before is handed out. For the holder of the token.
+  private func show(_ event: RelayEvent) { showing { $0.see(event) } }
+
   @inline(__always)
-  private func show(_ event: RelayEvent) {
-    audience.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.see(event) }
+  private func showing(_ see: (EventAudience) -> Void) {
+    audience.load(ordering: .acquiring)._withUnsafeGuaranteedRef(see)
   }
 
   private func tell(_ status: CommandStatus, _ key: WatchKey) {
@@ -246,74 +233,87 @@ extension EventLog {
 // MARK: At once
 
 extension EventLog {
-  /// Takes down that a command was accepted and has started, and hands it out, provided that a
-  /// condition still holds at that place in the order. On the main actor; outside any lock.
+  /// Takes down that a command was accepted and has started, and hands it out, provided that its
+  /// registration may still be called directly at that place in the order. On the main actor;
+  /// outside any lock.
   ///
   /// - Parameters:
-  ///   - accepted, started: the two events, but for their numbers.
-  ///   - isStill: the condition; asked again, under the lock, if the short way is not free.
-  ///   - begin: done as soon as the events have their numbers.
-  /// - Returns: whether the condition held.
+  ///   - observation: the two events, but for their numbers.
+  ///   - slot, entry, lane: where and on what it runs, as soon as the events have their numbers.
+  /// - Returns: whether it runs.
   @inline(__always)
   func recordStart(
-    _ accepted: inout RelayEvent, _ started: inout RelayEvent, if isStill: () -> Bool,
-    begin: () -> Void
+    _ observation: UnsafeMutablePointer<Observation>, of slot: UnsafeMutablePointer<Slot>,
+    _ entry: UnsafeMutableRawPointer, _ lane: UInt
   ) -> Bool {
-    guard let claim = order.claim(2, if: isStill) else {
-      return recordStartLater(&accepted, &started, if: isStill, begin: begin)
+    let claim = order.claim(2) { number in
+      // Before it is known whether they are theirs: what is stored before the exchange is not waited
+      // for when the events are read as a whole after it.
+      observation.pointee.accepted.number = number &+ 1
+      observation.pointee.started.number = number &+ 2
+      return slot.pointee.observed.load(ordering: .acquiring) == entry
     }
-    begin()
-    accepted.number = claim.number &+ 1
-    started.number = claim.number &+ 2
-    show(accepted)
-    show(started)
+    guard let claim else { return recordStartLater(observation, of: slot, entry, lane) }
+    slot.beginsObserved(observation, entry, lane)
+    showing { if $0.hasObservers { observation.pointee.showAccepted(to: $0) } }
+    showing {
+      if $0.hasObservers { observation.pointee.showStarted(to: $0) }
+      $0.appendStart(of: observation)
+    }
     if !order.release(claim) { handOutAsHolder(hasShown: true) }
     return true
   }
 
   @inline(never)
   private func recordStartLater(
-    _ accepted: inout RelayEvent, _ started: inout RelayEvent, if isStill: () -> Bool,
-    begin: () -> Void
+    _ observation: UnsafeMutablePointer<Observation>, of slot: UnsafeMutablePointer<Slot>,
+    _ entry: UnsafeMutableRawPointer, _ lane: UInt
   ) -> Bool {
-    let isDone = state.withLock { state in
-      guard !state.isFinished, isStill() else { return false }
-      begin()
+    let isBegun = state.withLock { state in
+      guard !state.isFinished, slot.pointee.observed.load(ordering: .acquiring) == entry
+      else { return false }
+      slot.beginsObserved(observation, entry, lane)
       let isSeen = !state.audience.isEmpty
-      accepted.number = order.next(isPending: isSeen)
-      started.number = order.next(isPending: isSeen)
+      observation.pointee.accepted.number = order.next(isPending: isSeen)
+      observation.pointee.started.number = order.next(isPending: isSeen)
       if isSeen {
-        state.keep(accepted)
-        state.keep(started)
+        state.keep(observation.pointee.accepted)
+        state.keep(observation.pointee.started)
       }
       return true
     }
     handOut()
-    return isDone
+    return isBegun
   }
 
   /// Takes down that a command was delivered, and hands it out. On the main actor; outside any
   /// lock.
   ///
-  /// - Parameter event: the event, but for its number.
+  /// - Parameter observation: the event, but for its number.
   @inline(__always)
-  func recordEnd(_ event: inout RelayEvent) {
-    if let claim = order.claim(1, if: { true }) {
-      event.number = claim.number &+ 1
-      show(event)
+  func recordEnd(_ observation: UnsafeMutablePointer<Observation>) {
+    let claim = order.claim(1) { number in
+      observation.pointee.delivered.number = number &+ 1
+      return true
+    }
+    if let claim {
+      showing {
+        if $0.hasObservers { observation.pointee.showDelivered(to: $0) }
+        $0.appendEnd(of: observation)
+      }
       if !order.release(claim) { handOutAsHolder(hasShown: true) }
     } else {
-      recordEndLater(&event)
+      recordEndLater(observation)
     }
   }
 
   @inline(never)
-  private func recordEndLater(_ event: inout RelayEvent) {
+  private func recordEndLater(_ observation: UnsafeMutablePointer<Observation>) {
     state.withLock { state in
       guard !state.isFinished else { return }
       let isSeen = !state.audience.isEmpty
-      event.number = order.next(isPending: isSeen)
-      if isSeen { state.keep(event) }
+      observation.pointee.delivered.number = order.next(isPending: isSeen)
+      if isSeen { state.keep(observation.pointee.delivered) }
     }
     handOut()
   }

@@ -31,19 +31,22 @@ struct EventOrder: ~Copyable {
   /// Whether there is something that the holder of the token has to look after.
   var isPending: Bool { word.load(ordering: .acquiring) & Self.pending != 0 }
 
-  /// Takes the token and so many numbers; nil when somebody has it, when something is pending or
-  /// wanted, or when it is not so that nothing has been numbered since `isStill` was asked.
+  /// Takes the token and so many numbers; nil when somebody has it, when something is pending, or
+  /// when it is not so that nothing has been numbered since `isStill` was asked.
+  ///
+  /// - Parameter isStill: the condition; receives the number before the first one.
   @inline(__always)
-  func claim(_ count: UInt64, if isStill: () -> Bool) -> Claim? {
+  func claim(_ count: UInt64, if isStill: (UInt64) -> Bool) -> Claim? {
     let now = word.load(ordering: .acquiring)
-    guard now & Self.flags == 0, isStill() else { return nil }
+    guard now & (Self.flags & ~Self.wanted) == 0, isStill(now / Self.one) else { return nil }
     let claimed = (now &+ count &* Self.one) | Self.held
     guard
       word.compareExchange(
         expected: now, desired: claimed, ordering: .acquiringAndReleasing
       ).exchanged
     else { return nil }
-    return Claim(number: now / Self.one, word: claimed)
+    // Where somebody waits this is not what the word will be: the token stays, and he is woken.
+    return Claim(number: now / Self.one, word: claimed & ~Self.wanted)
   }
 
   /// Gives the token back; false when something has come up meanwhile, and the token is still the

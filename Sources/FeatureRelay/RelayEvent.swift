@@ -48,7 +48,7 @@ public struct RelayEvent: Sendable, CustomStringConvertible {
   private var content: EventContent
   /// The event's place in the order of its relay, from 1.
   public internal(set) var number: UInt64
-  private var nanoseconds: Int64
+  private(set) var nanoseconds: Int64
   private let origin: EventOrigin
   private(set) var subject: EventCommand
 
@@ -63,42 +63,46 @@ public struct RelayEvent: Sendable, CustomStringConvertible {
     self.subject = subject
   }
 
-  /// Makes the event another one of the same place: what it refers to is not counted again.
+  /// Makes the event one of another command: what it refers to stays and is not counted again.
   @inline(__always)
-  mutating func happen(to subject: EventCommand, at time: Int64) {
-    self.subject = subject
+  mutating func happen(
+    to sequence: UInt64, _ type: Any.Type?, _ priority: CommandPriority?, acceptedAt: Int64,
+    at time: Int64
+  ) {
+    subject.sequence = sequence
+    subject.acceptedAt = acceptedAt
+    subject.type = type
+    subject.priority = priority
     nanoseconds = time
   }
 
-  /// Makes it a command's delivery.
-  @inline(__always)
-  mutating func deliver(at time: Int64) {
-    content = .delivered
-    subject.attempt = 1
-    nanoseconds = time
-  }
-
-  /// Makes it a command's acceptance.
-  @inline(__always)
-  mutating func accept(_ subject: EventCommand, at time: Int64) {
-    content = .accepted
-    happen(to: subject, at: time)
-  }
-
-  /// Copies the event without counting its origin. Somebody else has to keep that.
-  @inline(__always)
-  func copy(to cell: UnsafeMutablePointer<RelayEvent>) {
-    withUnsafeBytes(of: self) {
-      UnsafeMutableRawPointer(cell).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+  /// Copies the event in two pieces, without counting its origin. Somebody else has to keep that.
+  func copy(
+    to first: UnsafeMutableRawPointer, _ second: UnsafeMutableRawPointer, _ pieceSize: Int
+  ) {
+    withUnsafeBytes(of: self) { bytes in
+      first.copyMemory(from: bytes.baseAddress!, byteCount: pieceSize)
+      second.copyMemory(from: bytes.baseAddress! + pieceSize, byteCount: bytes.count - pieceSize)
     }
     if case .other(let kind) = content { _ = Unmanaged.passUnretained(kind).retain() }
   }
 
   /// Takes an event out that was copied without its origin.
-  static func take(from cell: UnsafeMutablePointer<RelayEvent>) -> RelayEvent {
-    _ = Unmanaged.passUnretained(cell.pointee.origin).retain()
-    return cell.move()
+  static func take(
+    from first: UnsafeMutableRawPointer, _ second: UnsafeMutableRawPointer, _ pieceSize: Int
+  ) -> RelayEvent {
+    withUnsafeTemporaryAllocation(of: RelayEvent.self, capacity: 1) { event in
+      let bytes = UnsafeMutableRawBufferPointer(event)
+      bytes.baseAddress!.copyMemory(from: first, byteCount: pieceSize)
+      (bytes.baseAddress! + pieceSize)
+        .copyMemory(from: second, byteCount: bytes.count - pieceSize)
+      _ = Unmanaged.passUnretained(event[0].origin).retain()
+      return event.moveElement(from: 0)
+    }
   }
+
+  /// Where it happened, not counted.
+  var unretainedOrigin: Unmanaged<EventOrigin> { .passUnretained(origin) }
 
   /// What happened.
   public var kind: Kind { content.kind }

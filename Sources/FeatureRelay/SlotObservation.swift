@@ -13,54 +13,97 @@ internal import Synchronization
 
 /// The direct delivery of a slot that somebody looks at, and its events: kept from one to the next,
 /// so that nothing has to be counted for them. Made when it is needed; the main actor's.
+///
+/// The events are filled in and shown where they are. As a part of something that cannot be copied
+/// they are lent to who sees them; nobody changes them meanwhile, since the lane is busy while the
+/// first two are shown, and ``isShowing`` is set while the last one is.
 struct Observation: ~Copyable {
   /// The slot's lane while it runs, which no other run has: none at first.
   var lane: UInt = 0
   /// The registration that ``started`` is about.
-  var entry: UnsafeMutableRawPointer
-  /// What is said of it when it was accepted, and when it has ended.
-  let event = UnsafeMutablePointer<RelayEvent>.allocate(capacity: 1)
-  /// What is said when it starts.
-  let started = UnsafeMutablePointer<RelayEvent>.allocate(capacity: 1)
-  /// Whether the event is being shown, and is not here.
+  private var entry: UnsafeMutableRawPointer
+  /// What happens as it starts; ``started`` keeps it.
+  private(set) var start: Unmanaged<EventContent.Kind>
+  var accepted: RelayEvent
+  var started: RelayEvent
+  var delivered: RelayEvent
+  /// Whether its end is being shown.
   var isShowing = false
 
   init(_ entry: UnsafeMutableRawPointer, _ origin: EventOrigin) {
     self.entry = entry
-    event.initialize(
-      to: RelayEvent(.accepted, EventCommand(), number: 0, at: 0, from: origin))
-    started.initialize(to: Self.start(on: entry, origin))
+    accepted = RelayEvent(
+      .accepted, EventCommand(index: CommandNode.none, attempt: 0), number: 0, at: 0, from: origin)
+    let kind = EventContent.Kind(started: entry.header.pointee.type)
+    start = .passUnretained(kind)
+    started = Self.started(kind, origin)
+    delivered = RelayEvent(
+      .delivered, EventCommand(index: CommandNode.none, attempt: 1), number: 0, at: 0,
+      from: origin)
   }
 
-  deinit {
-    for event in [event, started] {
-      event.deinitialize(count: 1)
-      event.deallocate()
-    }
-  }
-
-  /// Takes the events for a run on a registration.
-  @inline(__always)
-  mutating func take(
-    _ entry: UnsafeMutableRawPointer, _ origin: @autoclosure () -> EventOrigin
-  ) -> (RelayEvent, RelayEvent) {
-    if entry != self.entry {
-      self.entry = entry
-      started.pointee = Self.start(on: entry, origin())
-    }
-    isShowing = true
-    return (event.move(), started.move())
-  }
-
-  private static func start(
-    on entry: UnsafeMutableRawPointer, _ origin: EventOrigin
-  ) -> RelayEvent {
+  private static func started(_ kind: EventContent.Kind, _ origin: EventOrigin) -> RelayEvent {
     RelayEvent(
-      .started(entry.header.pointee.type), EventCommand(), number: 0, at: 0, from: origin)
+      .other(kind), EventCommand(index: CommandNode.none, attempt: 1), number: 0, at: 0,
+      from: origin)
+  }
+
+  /// A command is about to run on a registration.
+  @inline(__always)
+  mutating func begin(
+    on entry: UnsafeMutableRawPointer, _ origin: @autoclosure () -> EventOrigin,
+    _ sequence: UInt64, _ type: Any.Type?, _ priority: CommandPriority, at time: Int64
+  ) {
+    if entry != self.entry { change(to: entry, origin()) }
+    accepted.happen(to: sequence, type, priority, acceptedAt: time, at: time)
+    started.happen(to: sequence, type, priority, acceptedAt: time, at: time)
+  }
+
+  @inline(never)
+  private mutating func change(to entry: UnsafeMutableRawPointer, _ origin: EventOrigin) {
+    self.entry = entry
+    let kind = EventContent.Kind(started: entry.header.pointee.type)
+    start = .passUnretained(kind)
+    started = Self.started(kind, origin)
+  }
+
+  /// It has ended well.
+  @inline(__always)
+  mutating func end(at time: Int64) {
+    let command = accepted.subject
+    delivered.happen(
+      to: command.sequence, command.type, command.priority, acceptedAt: command.acceptedAt,
+      at: time)
   }
 }
 
+/// Lends the events to who sees them.
+extension Observation {
+  @inline(__always)
+  borrowing func showAccepted(to audience: EventAudience) { audience.observe(accepted) }
+
+  @inline(__always)
+  borrowing func showStarted(to audience: EventAudience) { audience.observe(started) }
+
+  @inline(__always)
+  borrowing func showDelivered(to audience: EventAudience) { audience.observe(delivered) }
+
+  @inline(never)
+  borrowing func appendDelivered(to buffer: EventBuffer) { buffer.append(delivered) }
+}
+
 extension UnsafeMutablePointer<Slot> {
+  /// The direct delivery has its place in the order: it runs.
+  @inline(__always)
+  func beginsObserved(
+    _ observation: UnsafeMutablePointer<Observation>, _ entry: UnsafeMutableRawPointer,
+    _ lane: UInt
+  ) {
+    pointee.lane.store(lane &+ 3, ordering: .relaxed)
+    entry.header.pointee.wasUsed.store(true, ordering: .relaxed)
+    observation.pointee.lane = lane &+ 3
+  }
+
   /// As ``beginDirect()`` while somebody looks: nil as well when nobody does.
   @usableFromInline @inline(never)
   func beginObserved(_ priority: CommandPriority) -> (UnsafeMutableRawPointer, UInt)? {
@@ -92,38 +135,22 @@ extension SlotStorage {
     let lane = hot.pointee.lane.load(ordering: .relaxed)
     guard lane & 1 == 0, let entry = hot.pointee.observed.load(ordering: .acquiring), entry.begin()
     else { return nil }
-    var command = EventCommand(
-      sequence: CommandID.directSequence(UInt64(lane >> 2) + 1), acceptedAt: now, type: type,
-      index: CommandNode.none, attempt: 0, priority: priority)
-    let observation = observation(on: entry)
+    let observation = observation ?? makeObservation(on: entry)
     if observation.pointee.isShowing {
       entry.end()
       return nil
     }
-    var (accepted, started) = observation.pointee.take(entry, origin)
-    accepted.accept(command, at: now)
-    command.attempt = 1
-    started.happen(to: command, at: now)
-    let isBegun = log.recordStart(
-      &accepted, &started,
-      if: { hot.pointee.observed.load(ordering: .acquiring) == entry },
-      begin: {
-        hot.pointee.lane.store(lane &+ 3, ordering: .relaxed)
-        entry.header.pointee.wasUsed.store(true, ordering: .relaxed)
-        observation.pointee.lane = lane &+ 3
-      })
-    observation.pointee.event.initialize(to: consume accepted)
-    observation.pointee.started.initialize(to: consume started)
-    observation.pointee.isShowing = false
-    if isBegun { return (entry, lane) }
+    observation.pointee.begin(
+      on: entry, origin, CommandID.directSequence(UInt64(lane >> 2) &+ 1), type, priority, at: now)
+    if log.recordStart(observation, of: hot, entry, lane) { return (entry, lane) }
     entry.end()
     return nil
   }
 
-  private func observation(
+  @inline(never)
+  private func makeObservation(
     on entry: UnsafeMutableRawPointer
   ) -> UnsafeMutablePointer<Observation> {
-    if let observation { return observation }
     let new = UnsafeMutablePointer<Observation>.allocate(capacity: 1)
     new.initialize(to: Observation(entry, origin))
     observation = new
@@ -140,16 +167,17 @@ extension SlotStorage {
 
   @inline(__always)
   private func delivered(_ observation: UnsafeMutablePointer<Observation>) {
-    let now = clock.now
+    observation.pointee.end(at: clock.now)
     observation.pointee.isShowing = true
-    var event = observation.pointee.event.move()
-    event.deliver(at: now)
-    log.recordEnd(&event)
-    if hot.pointee.isFollowed.load(ordering: .acquiring) {
-      update(onMain: true, postsHop: false) { state, _ in tellFollowers(.delivered, event) }
-    }
-    observation.pointee.event.initialize(to: consume event)
+    log.recordEnd(observation)
+    if hot.pointee.isFollowed.load(ordering: .acquiring) { tellFollowers(observation) }
     observation.pointee.isShowing = false
+  }
+
+  @inline(never)
+  private func tellFollowers(_ observation: UnsafeMutablePointer<Observation>) {
+    let sequence = observation.pointee.accepted.subject.sequence
+    update(onMain: true, postsHop: false) { _, _ in tellFollowers(.delivered, sequence) }
   }
 
   /// The direct delivery that has the lane has failed. Under the lock.
@@ -158,7 +186,7 @@ extension SlotStorage {
   func observedFailed(_ error: any Error, _ state: inout SlotState, at now: Int64) -> Bool {
     let lane = hot.pointee.lane.load(ordering: .relaxed)
     guard let observation, observation.pointee.lane == lane else { return false }
-    let event = observation.pointee.event.pointee
+    let subject = observation.pointee.started.subject
     // Counted, so that its number is not another one's.
     hot.pointee.lane.store((lane & ~3) &+ 4, ordering: .relaxed)
     state.time = max(state.time, now)
@@ -166,9 +194,9 @@ extension SlotStorage {
     state.counts.addDropped(.failed)
     for kind in [RelayEvent.Kind.failed(error), .dropped(.failed)] {
       log.record(
-        EventDraft(kind: kind, command: event.subject.started), from: origin, at: state.time)
+        EventDraft(kind: kind, command: subject), from: origin, at: state.time)
     }
-    tellFollowers(.dropped(.failed), event)
+    tellFollowers(.dropped(.failed), subject.sequence)
     return true
   }
 }
@@ -196,15 +224,15 @@ extension SlotStorage {
   }
 
   /// Under the lock.
-  private func tellFollowers(_ status: CommandStatus, _ event: RelayEvent) {
+  private func tellFollowers(_ status: CommandStatus, _ sequence: UInt64) {
     hot.pointee.isFollowed.store(false, ordering: .relaxed)
-    log.record(status, of: event.subject.sequence, slot: number)
+    log.record(status, of: sequence, slot: number)
   }
 }
 
 /// Which direct deliveries have failed while somebody looked: the others were delivered.
 struct DirectFailures {
-  private(set) var count: UInt64 = 0
+  var count: UInt64 = 0
   private var latest: [UInt64] = []
 
   mutating func append(_ number: UInt64) {

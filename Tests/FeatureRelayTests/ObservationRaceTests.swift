@@ -14,6 +14,14 @@ private final class Seer: SeenFeature {
   func see() { count += 1 }
 }
 
+private protocol EchoFeature: RelayFeature {
+  func echo()
+}
+
+private final class Echo: EchoFeature {
+  func echo() {}
+}
+
 /// What other threads do meanwhile has its place in the order, before or after a direct delivery.
 @MainActor
 final class ObservationRaceTests: XCTestCase {
@@ -108,6 +116,97 @@ final class ObservationRaceTests: XCTestCase {
     relay.close()
     await reader.value
     XCTAssertEqual(read.load(ordering: .relaxed), 3 * rounds + 1)
+  }
+
+  /// Reads while main dispatches, from inside of commands as well, and another thread does
+  /// something else.
+  private func eventsReadMeanwhile(_ rounds: Int, buffer: Int) async throws -> [RelayEvent] {
+    let relay = Relay(scope: "race", configuration: try RelayConfiguration(eventBuffer: buffer))
+    let second = Echo()
+    relay.register(seer, for: SeenFeature.self)
+    relay.register(second, for: EchoFeature.self)
+    let events = relay.events
+    let reader = Task.detached {
+      var all: [RelayEvent] = []
+      for await event in events { all.append(event) }
+      return all
+    }
+    let end = SpinBarrier(parties: 2)
+    startThread {
+      for round in 0..<(rounds / 8) {
+        relay.gate.close(for: "race")
+        spin(round % 100)
+        relay.gate.open(for: "race")
+        spin(400)
+      }
+      end.meet()
+    }
+    for round in 0..<rounds {
+      relay.dispatch(SeenFeature.self) { seer in
+        seer.see()
+        if round % 3 == 0 { relay.dispatch(EchoFeature.self) { $0.echo() } }
+      }
+      if round % 64 == 0 { await mainTurn() }
+    }
+    end.meet()
+    await relay.waitUntilIdle()
+    relay.close()
+    return await reader.value
+  }
+
+  func testADeliveryThatIsReadMeanwhileIsThreeEventsInTheirOrder() async throws {
+    let rounds = raceRounds(20_000)
+    let all = try await eventsReadMeanwhile(rounds, buffer: 16 * rounds + 64)
+    XCTAssertEqual(all.map(\.number), Array(1...UInt64(all.count)))
+    var running: [CommandID: RelayEvent] = [:]
+    var (accepted, direct, ended) = (0, 0, 0)
+    for event in all {
+      guard let id = event.id else { continue }
+      switch event.kind {
+      case .accepted:
+        XCTAssertNil(running.updateValue(event, forKey: id))
+        accepted += 1
+      case .started:
+        guard let first = running[id] else { return XCTFail("\(event) was not accepted") }
+        if first.number + 1 == event.number, first.time == event.time { direct += 1 }
+        XCTAssertGreaterThanOrEqual(event.time, first.time)
+      case .delivered, .dropped:
+        guard let first = running.removeValue(forKey: id) else {
+          return XCTFail("\(event) was not accepted")
+        }
+        XCTAssertGreaterThanOrEqual(event.time, first.time)
+        XCTAssertEqual(event.feature, first.feature)
+        ended += 1
+      default: break
+      }
+    }
+    XCTAssertTrue(running.isEmpty)
+    XCTAssertEqual(ended, accepted)
+    XCTAssertGreaterThanOrEqual(accepted, rounds)
+    requireMet(direct > 0, "nothing was delivered straight away")
+  }
+
+  func testWhoReadsTooSlowlyMissesTheOldestAndSeesTheRestInOrder() async throws {
+    let all = try await eventsReadMeanwhile(raceRounds(20_000), buffer: 7)
+    for (event, next) in zip(all, all.dropFirst()) {
+      XCTAssertLessThan(event.number, next.number)
+    }
+    XCTAssertEqual(all.last?.kind.description, "closed")
+  }
+
+  func testAStartIsReadWhileTheHandlerStillRuns() async throws {
+    let relay = Relay(scope: "race")
+    relay.register(seer, for: SeenFeature.self)
+    let events = relay.events
+    let hasStarted = ThreadLatch()
+    let reader = Task.detached {
+      for await event in events { if case .started = event.kind { hasStarted.open() } }
+    }
+    for _ in 0..<raceRounds(500) {
+      relay.dispatch(SeenFeature.self) { _ in hasStarted.wait("that the start is read") }
+    }
+    relay.close()
+    await reader.value
   }
 
   func testWhoFollowsADirectDeliveryHearsOfItsEnd() async throws {
