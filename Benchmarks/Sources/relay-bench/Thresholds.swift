@@ -46,7 +46,7 @@ enum Thresholds {
     ("direct-owned", "direct, owned handler", 104),
     ("direct-shared", "direct, Relay.shared in a loop", 448),
     ("direct-nonisolated", "direct, from nonisolated code", 318),
-("direct-parent", "delivered by a parent's handler", 570),
+    ("direct-parent", "delivered by a parent's handler", 570),
     ("observed", "direct, with an observer", 680),
     ("observed-capture", "direct, with an observer and a number", 680),
     ("consumed", "direct, with a consumer of events", 803),
