@@ -56,14 +56,11 @@ let memoryGroup = Group("memory", "heap per thing, code per call site", isCounte
   Thresholds.bytes.map { workload, title, limit in
     Subject(
       workload, title, unit: .bytes, bounds: [.count(limit)],
-      .counted {
-        // To a tenth: a table that grew once is not a cost of each thing.
-        try Child.figure("bytes", of: [workload, "10000"]).map { ($0 / 1_000).rounded() / 10 }
-      })
+      .counted { try bytesEach(workload) })
   } + [
     Subject(
       "registration", "registration, weak", unit: .bytes,
-      .counted { try Child.figure("bytes", of: ["registration", "10000"]).map { $0 / 10_000 } }),
+      .counted { try bytesEach("registration") }),
     Subject(
       "call-site", "code of a call site", unit: .bytes, bounds: [.count(Thresholds.codeBytes)],
       .counted {
@@ -73,6 +70,15 @@ let memoryGroup = Group("memory", "heap per thing, code per call site", isCounte
         return (ten - one) / 9
       }),
   ]
+}
+
+/// What ten thousand more of something take, for each and to a tenth: what is paid once is no cost of
+/// each thing.
+private func bytesEach(_ workload: String) throws -> Double? {
+  guard let less = try Child.figure("bytes", of: [workload, "10000"]),
+    let more = try Child.figure("bytes", of: [workload, "20000"])
+  else { return nil }
+  return ((more - less) / 1_000).rounded() / 10
 }
 
 private func perOperation(_ workload: String) throws -> Double? {

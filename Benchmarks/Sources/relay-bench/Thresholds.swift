@@ -56,7 +56,7 @@ enum Thresholds {
     ("enqueue-capture", "enqueue, with a number", 769),
     ("enqueue-typed", "enqueue, typed", 781),
     ("replay", "replay, without captures", 237),
-    ("replay-capture", "replay, with a number", 445),
+    ("replay-capture", "replay, with a number", 450),
     ("replay-typed", "replay, typed", 195),
     ("flood", "a full queue, without captures", 690),
     ("flood-capture", "a full queue, with a number", 986),
@@ -78,8 +78,7 @@ enum Thresholds {
     ("waiting-capture", "waiting command, with a number", 160),
     ("waiting-typed", "waiting command, typed", 160),
     ("relay", "idle relay", 1_024),
-    // 256 each; what is paid once, 624 bytes of 10,000 slots, is not taken off.
-    ("slot", "slot", 256.1),
+    ("slot", "slot", 256),
     ("finished-action", "finished action of a reactor", 0),
     ("finished-serial-action", "finished serial action", 0),
   ]
