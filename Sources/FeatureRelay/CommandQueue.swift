@@ -9,7 +9,7 @@
 /// "Priority queues with update and finding minimum spanning trees", 1975). Everything takes
 /// constant time, or logarithmic in the heap.
 struct CommandQueue: ~Copyable {
-  private(set) var slab = CommandSlab()
+  private(set) var slab: CommandSlab
   private var ready = PriorityLists()
   private var delayed = PriorityLists()
   var toExpire = List()
@@ -20,6 +20,10 @@ struct CommandQueue: ~Copyable {
   private(set) var waiting = 0
   /// Commands that run.
   private(set) var running = 0
+
+  init(kept: UInt32 = CommandSlab.defaultKept) {
+    slab = CommandSlab(kept: kept)
+  }
 
   deinit {
     for index in 0..<slab.capacity where node(index).pointee.state != .free {
@@ -195,21 +199,9 @@ extension CommandQueue {
     return work
   }
 
-  /// Looks at the neighbours of waiting commands that are to be taken out: memory that nobody has
-  /// looked at for long then answers for many at once, where one after the other would wait.
-  func look(atNeighboursOf indices: ArraySlice<UInt32>) {
-    for index in indices where isLive(index) && node(index).pointee.state == .ready {
-      let (before, after) = (node(index).pointee.previous, node(index).pointee.next)
-      precondition(
-        (before == CommandNode.none || node(before).pointee.next == index)
-          && (after == CommandNode.none || node(after).pointee.previous == index),
-        "FeatureRelay: a waiting command's neighbours do not know it.")
-    }
-  }
-
   @inline(__always)
   mutating func giveBackMemory() {
-    if waiting == 0, running == 0, slab.capacity > CommandSlab.kept { shrink() }
+    if waiting == 0, running == 0, slab.capacity > slab.kept { shrink() }
   }
 
   /// Frees the nodes of the first commands of a priority, which somebody else has the work of: at

@@ -8,14 +8,20 @@
 struct CommandSlab {
   private static let chunkBits: UInt32 = 6
   private static let chunkSize: UInt32 = 1 << chunkBits
-  /// So many nodes stay when a queue that was longer is empty: from burst to burst the memory would
-  /// come from the system and go back, each page with a fault.
-  static let kept: UInt32 = 1_024
+  /// So many nodes stay when a queue that was longer is empty, a mebibyte: from burst to burst the
+  /// memory would come from the system and go back, each page with a fault.
+  static let defaultKept: UInt32 = 10_240
 
   /// Where the chunks are.
   private var chunks: UnsafeMutablePointer<UnsafeMutablePointer<CommandNode>>?
   private var count: UInt32 = 0
   private var firstFree = CommandNode.none
+  /// How many nodes stay.
+  let kept: UInt32
+
+  init(kept: UInt32) {
+    self.kept = kept
+  }
 
   /// How many nodes there are, free ones included.
   var capacity: UInt32 { count << Self.chunkBits }
@@ -64,8 +70,8 @@ struct CommandSlab {
 
   /// Gives back what a long queue needed beyond ``kept``. No node may be in use.
   mutating func shrink() {
-    guard capacity > Self.kept else { return }
-    let rest = Self.kept >> Self.chunkBits
+    guard capacity > kept else { return }
+    let rest = kept >> Self.chunkBits
     for number in rest..<count {
       chunks![Int(number)].deinitialize(count: Int(Self.chunkSize))
       chunks![Int(number)].deallocate()

@@ -19,8 +19,7 @@ internal import Synchronization
 #elseif os(Windows)
   internal import ucrt
 #else
-  #error(
-    "FeatureRelay does not know this platform: add its clock, its log and its standard error here.")
+  #error("FeatureRelay does not know this platform: add its clock, log and standard error here.")
 #endif
 
 /// Everything that differs from one platform to the other.
@@ -102,8 +101,8 @@ enum Platform {
       // Safe: only the object's count is looked at. As `AnyObject` the answer is always no in debug.
       if entry.header.pointee.isOwned { return false }
       if WeakPeek.isPossible { return !WeakPeek.isShared(entry) }
-      return isKnownUniquelyReferenced(
-        &entry.cell.assumingMemoryBound(to: SomeObject.self).pointee)
+      let cell = entry.cell.assumingMemoryBound(to: SomeObject.self)
+      return isKnownUniquelyReferenced(&cell.pointee)
     #endif
   }
 

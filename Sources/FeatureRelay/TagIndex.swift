@@ -150,3 +150,17 @@ extension TagIndex.Body {
     sweepsAt = max(TagIndex.smallest, 2 * count, lists.count / 2)
   }
 }
+
+extension CommandQueue {
+  /// Looks at the neighbours of waiting commands that are to be taken out: memory that nobody has
+  /// looked at for long then answers for many at once, where one after the other would wait.
+  func look(atNeighboursOf indices: ArraySlice<UInt32>) {
+    for index in indices where isLive(index) && node(index).pointee.state == .ready {
+      let (before, after) = (node(index).pointee.previous, node(index).pointee.next)
+      precondition(
+        (before == CommandNode.none || node(before).pointee.next == index)
+          && (after == CommandNode.none || node(after).pointee.previous == index),
+        "FeatureRelay: a waiting command's neighbours do not know it.")
+    }
+  }
+}

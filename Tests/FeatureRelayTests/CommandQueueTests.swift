@@ -108,7 +108,7 @@ struct CommandQueueTests {
     var random = SeededGenerator(seed: seed)
     func roll(_ sides: Int) -> Int { Int(random.next() % UInt64(sides)) }
     var tags = (0..<4).map { _ in CommandTag() }
-    var queue = CommandQueue()
+    var queue = CommandQueue(kept: 1_024)
     var plain = PlainQueue()
     var sequence: UInt64 = 0
     var lastOrder: UInt64 = 0

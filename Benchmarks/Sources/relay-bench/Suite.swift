@@ -7,11 +7,10 @@ import Foundation
 @MainActor
 struct Suite {
   static let groups = [
-    directGroup, nonisolatedGroup, ownedGroup, variantsGroup, manyGroup, enqueueGroup, replayGroup,
-    orderGroup, threadsGroup, contentionGroup, lifecycleGroup, reactorGroup, journalGroup,
-    journalRestoreGroup, journalSyncGroup, journalBytesGroup, durableGroup, memoryGroup,
-    allocationsGroup,
-    hopsGroup, instructionsGroup,
+    directGroup, nonisolatedGroup, ownedGroup, variantsGroup, manyGroup, enqueueGroup,
+    enqueueMillionGroup, replayGroup, orderGroup, threadsGroup, contentionGroup, lifecycleGroup,
+    reactorGroup, journalGroup, journalRestoreGroup, journalSyncGroup, journalBytesGroup,
+    durableGroup, memoryGroup, allocationsGroup, hopsGroup, instructionsGroup,
   ]
 
   let options: Options
