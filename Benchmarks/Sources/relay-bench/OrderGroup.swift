@@ -8,10 +8,11 @@ import Synchronization
 private let priorities = CommandPriority.allCases
 
 /// What a queue does besides first in, first out.
-let orderGroup = Group("order", "priorities, a full queue, keys, tags, age; per command") {
+let orderGroup = Group("order", "priorities, a full queue, keys; per command") {
   let backlog = Backlog("order")
   let full = Backlog("full", configuration: .roomy(1_000))
   full.fill(.closure, 1_000)
+  let keyed = Backlog("keyed")
   let list = SortedListBench()
   return [
     backlog.fixture.floor,
@@ -43,12 +44,29 @@ let orderGroup = Group("order", "priorities, a full queue, keys, tags, age; per 
     },
     .loop("coalesce", "keepLatest, one key") { count in
       for number in 0..<count {
-        backlog.relay.dispatch(TickFeature.self, unique: .keepLatest("sync")) { $0.tick(number) }
+        keyed.relay.dispatch(TickFeature.self, unique: .keepLatest("sync")) { $0.tick(number) }
       }
     },
+  ]
+}
+
+// Of many, each by itself: whoever asks for memory next pays for what they let go of.
+
+/// Cancelling by tag.
+let tagsGroup = Group("tags", "1,000 of 100,000 cancelled; per command") {
+  let backlog = Backlog("tags")
+  return [
+    backlog.fixture.floor,
     .timed("cancel", "1,000 of 100,000 by tag", count: 1_000, .floors(2)) { count in
       cancel(count, of: 100_000, in: backlog.relay)
     },
+  ]
+}
+
+/// Commands that have become too old.
+let ageGroup = Group("age", "100,000 that have waited too long; per command") {
+  [
+    Fixture("age").floor,
     .timed("expire", "100,000 that have waited too long", count: 100_000, .floors(2)) {
       expiry.expire($0)
     },
