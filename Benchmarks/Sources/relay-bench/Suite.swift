@@ -8,9 +8,10 @@ import Foundation
 struct Suite {
   static let groups = [
     directGroup, nonisolatedGroup, ownedGroup, variantsGroup, manyGroup, enqueueGroup,
-    enqueueMillionGroup, replayGroup, orderGroup, tagsGroup, ageGroup, threadsGroup, contentionGroup,
-    lifecycleGroup, reactorGroup, journalGroup, journalRestoreGroup, journalSyncGroup,
-    journalBytesGroup, durableGroup, memoryGroup, allocationsGroup, hopsGroup, instructionsGroup,
+    enqueueMillionGroup, replayGroup, orderGroup, tagsGroup, ageGroup, threadsGroup,
+    contentionGroup, lifecycleGroup, reactorGroup, journalGroup, journalRestoreGroup,
+    journalSyncGroup, journalBytesGroup, durableGroup, memoryGroup, allocationsGroup, hopsGroup,
+    instructionsGroup,
   ]
 
   let options: Options
