@@ -81,8 +81,8 @@ struct CommandQueueTests {
   }
 
   @Test
-  func `a long queue that is empty keeps the memory of a thousand commands and grows again`() {
-    var queue = CommandQueue()
+  func `a long queue that is empty keeps the memory of some commands and grows again`() {
+    var queue = CommandQueue(kept: 1_024)
     var sequence: UInt64 = 0
     for _ in 0..<3 {
       var indices: Set<UInt32> = []
@@ -201,6 +201,23 @@ struct CommandQueueTests {
         }
         let found = queue.commands(tagged: tag)
         #expect(found == tagged.map(\.index))
+      case 14:
+        // Delivers the first ones of a priority at once.
+        let priority = CommandPriority.allCases[roll(4)]
+        let first = (plain.ready[priority] ?? []).prefix { !$0.hasDetails }
+        let count = roll(min(first.count, 40) + 1)
+        var sequences: [UInt64] = []
+        queue.removeFirst(count, of: priority) { node in
+          sequences.append(node.pointee.sequence)
+          node.pointee.work?.destroy()
+        }
+        #expect(sequences == first.prefix(count).map(\.sequence))
+        plain.ready[priority]?.removeFirst(count)
+        for item in first.prefix(count) {
+          let isLive = queue.isLive(item.index, sequence: item.sequence)
+          #expect(!isLive)
+        }
+        queue.giveBackMemory()
       default:
         // Evicts, or cancels anything.
         let victim = roll(2) == 0 ? queue.victim : plain.live.randomElement(using: &random)?.index
