@@ -27,6 +27,10 @@ struct DrainBudget {
   /// A time that has not passed yet, or just has.
   var latest: Int64 { clock.latest }
 
+  /// Whether the cheap clock is as good as the exact one: not the system's.
+  @inline(__always)
+  var isExact: Bool { clock.isExact }
+
   /// What ``coarse`` stays below as long as it is certain that a time has not come.
   func coarseLimit(before time: Int64) -> Int64 { clock.coarseLimit(before: time) }
 
@@ -67,8 +71,9 @@ struct DrainClock {
 
   init(_ clock: RelayClock) {
     self.clock = clock
-    exact = clock.now
+    // In this order: what passes between the two makes ``latest`` later, not earlier.
     coarse = clock.coarse
+    exact = clock.now
   }
 
   /// Whether the cheap clock is the exact one.

@@ -282,7 +282,9 @@ extension EventLog {
       }
       return true
     }
-    handOut()
+    // Else nothing was kept here; and who is shown something may free a registration that the lane
+    // does not guard yet.
+    if isBegun { handOut() }
     return isBegun
   }
 

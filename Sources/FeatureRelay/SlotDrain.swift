@@ -222,7 +222,9 @@ extension SlotStorage {
     let limit = budget.coarseLimit(before: list.wake)
     while list.started < list.count, !Platform.isUniquelyReferenced(entry) {
       guard budget.takeOne() else { return (nil, false) }
-      guard budget.coarse < limit, let work = list.startNext() else { return (nil, true) }
+      // Of a clock without a tolerance the budget has just read the exact time.
+      let isEarly = budget.isExact ? list.wake > budget.latest : budget.coarse < limit
+      guard isEarly, let work = list.startNext() else { return (nil, true) }
       let runner = work.pointee.runner
       if let failure = run(&work.pointee.work, runner, on: entry, nil, &budget) {
         return (failure, nil)

@@ -20,8 +20,10 @@ internal import Synchronization
 struct Observation: ~Copyable {
   /// The slot's lane while it runs, which no other run has: none at first.
   var lane: UInt = 0
-  /// The registration that ``started`` is about.
+  /// The registration that ``started`` is about, and its handler's type: another registration may
+  /// come to stand in the same place.
   private var entry: UnsafeMutableRawPointer
+  private var handlerType: Any.Type
   /// What happens as it starts; ``started`` keeps it.
   private(set) var start: Unmanaged<EventContent.Kind>
   var accepted: RelayEvent
@@ -32,6 +34,7 @@ struct Observation: ~Copyable {
 
   init(_ entry: UnsafeMutableRawPointer, _ origin: EventOrigin) {
     self.entry = entry
+    handlerType = entry.header.pointee.type
     accepted = RelayEvent(
       .accepted, EventCommand(index: CommandNode.none, attempt: 0), number: 0, at: 0, from: origin)
     let kind = EventContent.Kind(started: entry.header.pointee.type)
@@ -54,7 +57,9 @@ struct Observation: ~Copyable {
     on entry: UnsafeMutableRawPointer, _ origin: @autoclosure () -> EventOrigin,
     _ sequence: UInt64, _ type: Any.Type?, _ priority: CommandPriority, at time: Int64
   ) {
-    if entry != self.entry { change(to: entry, origin()) }
+    if entry != self.entry || entry.header.pointee.type != handlerType {
+      change(to: entry, origin())
+    }
     accepted.happen(to: sequence, type, priority, acceptedAt: time, at: time)
     started.happen(to: sequence, type, priority, acceptedAt: time, at: time)
   }
@@ -62,6 +67,7 @@ struct Observation: ~Copyable {
   @inline(never)
   private mutating func change(to entry: UnsafeMutableRawPointer, _ origin: EventOrigin) {
     self.entry = entry
+    handlerType = entry.header.pointee.type
     let kind = EventContent.Kind(started: entry.header.pointee.type)
     start = .passUnretained(kind)
     started = Self.started(kind, origin)
@@ -167,8 +173,9 @@ extension SlotStorage {
 
   @inline(__always)
   private func delivered(_ observation: UnsafeMutablePointer<Observation>) {
-    observation.pointee.end(at: clock.now)
+    // Before the clock is asked, which may be somebody's own.
     observation.pointee.isShowing = true
+    observation.pointee.end(at: clock.now)
     log.recordEnd(observation)
     if hot.pointee.isFollowed.load(ordering: .acquiring) { tellFollowers(observation) }
     observation.pointee.isShowing = false

@@ -254,4 +254,20 @@ struct ClockTests {
     #expect(ledger.numbers == [1])
     #expect(relay.counts.dropped(.expired) == 1)
   }
+
+  @Test func inALaterTurnTheExactClockDecidesWithinTheTurnsTimeToo() async throws {
+    let clocks = TwoClocks()
+    let relay = Relay(
+      scope: "briefly",
+      configuration: try RelayConfiguration(
+        timeToLive: .milliseconds(1), clock: clocks.relayClock))
+    ledger.onWrite = { number in
+      if number == 3 { clocks.exact.advance(by: .milliseconds(1)) }
+    }
+    for number in 1...9 { relay.write(number) }
+    relay.register(ledger, for: LedgerFeature.self)
+    await relay.waitUntilIdle()
+    #expect(ledger.numbers == [1, 2, 3])
+    #expect(relay.counts.dropped(.expired) == 6)
+  }
 }

@@ -43,6 +43,11 @@ private struct WriteAgain: RelayCommand {
 }
 
 @MainActor
+private final class OtherLedger: LedgerFeature {
+  func write(_ number: Int) throws {}
+}
+
+@MainActor
 struct SlotObservationTests {
   let clock = ManualClock()
   let relay: Relay
@@ -52,6 +57,29 @@ struct SlotObservationTests {
     relay = Relay(
       scope: "observed", configuration: try RelayConfiguration(clock: clock.relayClock))
     relay.register(ledger, for: LedgerFeature.self)
+  }
+
+  @Test func aStartNamesTheHandlerThatIsThereNow() throws {
+    let relay = Relay(scope: "renamed")
+    let watcher = Watcher()
+    let watch = relay.observe(watcher)
+    defer { withExtendedLifetime(watch) {} }
+    let (one, other) = (Ledger(), OtherLedger())
+    for number in 0..<200 {
+      // Memory of the one before is likely to be given out again.
+      let token =
+        number % 2 == 0
+        ? relay.register(one, for: LedgerFeature.self)
+        : relay.register(other, for: LedgerFeature.self)
+      relay.write(number)
+      token.cancel()
+    }
+    let started = watcher.kinds.filter { $0.hasPrefix("started") }
+    #expect(started.count == 200)
+    let isRight = started.enumerated().allSatisfy { number, text in
+      text.contains("OtherLedger") == (number % 2 == 1)
+    }
+    #expect(isRight, "\(started.prefix(4))")
   }
 
   private func all<Element: Sendable>(_ stream: AsyncStream<Element>) async -> [Element] {
