@@ -256,14 +256,13 @@ struct ClockTests {
   }
 
   @Test func inALaterTurnTheExactClockDecidesWithinTheTurnsTimeToo() async throws {
-    let clocks = TwoClocks()
+    let exact = Latched<Duration>(.zero)
+    // No wake-up comes in time, and the cheap clock stands still.
+    let slow = RelayClock(now: { exact.value }, coarse: { .zero }, schedule: { _, _ in })
     let relay = Relay(
       scope: "briefly",
-      configuration: try RelayConfiguration(
-        timeToLive: .milliseconds(1), clock: clocks.relayClock))
-    ledger.onWrite = { number in
-      if number == 3 { clocks.exact.advance(by: .milliseconds(1)) }
-    }
+      configuration: try RelayConfiguration(timeToLive: .milliseconds(1), clock: slow))
+    ledger.onWrite = { number in if number == 3 { exact.update { $0 = .milliseconds(1) } } }
     for number in 1...9 { relay.write(number) }
     relay.register(ledger, for: LedgerFeature.self)
     await relay.waitUntilIdle()
