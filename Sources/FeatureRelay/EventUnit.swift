@@ -122,6 +122,7 @@ extension EventUnit {
     EventPlace(
       origin: .fromOpaque(UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: word(1)))!),
       start: .fromOpaque(UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: word(2)))!),
+      // Safe: it was put in by `setPlace`.
       type: unsafeBitCast(UInt(truncatingIfNeeded: word(3)), to: Any.Type?.self),
       priority: CommandPriority(rawValue: .init(truncatingIfNeeded: word(0) & 0xFF))!)
   }

@@ -31,21 +31,13 @@ struct ClosureWork<F, Result>: QueuedWork {
     self.body = body
   }
 
-  // Written out, since this is the hot one: the general way looks up this type's metadata each
-  // time.
+  // For who does not know the types; the hot one is `runner`.
   @usableFromInline
   static func run(_ words: UnsafeMutableRawPointer, on cell: UnsafeMutableRawPointer) throws {
-    let body = words.assumingMemoryBound(to: ClosureWork<F, Result>.self).pointee.body
-    let typed = cell.assumingMemoryBound(to: F.self)
-    let handler = typed.move()
-    do {
-      _ = try callAlreadyOnMain(handler, body)
-    } catch {
-      typed.initialize(to: consume handler)
-      throw error
+    try taking(words) { work in
+      let body = work.body
+      try withHandler(in: cell, as: F.self) { _ = try callAlreadyOnMain($0, body) }
     }
-    typed.initialize(to: consume handler)
-    destroy(words)
   }
 
   @usableFromInline
